@@ -1,0 +1,3 @@
+"""Liger-Kernel benchmark results as linked, content-addressed KernelIndex documents."""
+
+__version__ = "0.1.0"

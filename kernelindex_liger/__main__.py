@@ -1,0 +1,5 @@
+"""`python -m kernelindex_liger` is `ligerimport`."""
+
+from kernelindex_liger.cli import main
+
+main()

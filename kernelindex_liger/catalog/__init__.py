@@ -1,0 +1,1 @@
+"""What is known: curated facts as TOML, and the models that load and check them."""

@@ -1,0 +1,1 @@
+"""Read, bind, link, emit, write, report: a file a stage."""

@@ -1,0 +1,1 @@
+"""What is emitted: the v1alpha1 document kinds, their canonical form, digests and slugs."""
