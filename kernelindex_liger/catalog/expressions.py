@@ -37,9 +37,7 @@ class Expression:
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-            raise ExpressionError(
-                f"{text!r} is not an expression: integers, names, + - * % // ( )"
-            ) from error
+            raise ExpressionError(f"{text!r} is not an expression: integers, names, + - * % // ( )") from error
         self.text = text
         self.names = frozenset(_names(tree, text, DEPTH))
         self._tree = tree

@@ -60,9 +60,7 @@ class Operation(Fact):
 
     def signature_axes(self) -> list[str]:
         """Axes in the order in which the signature first names them, derived ones left out."""
-        dims = (
-            dim for tensor in (*self.inputs, *self.outputs) for dim in tensor.shape if isinstance(dim, str)
-        )
+        dims = (dim for tensor in (*self.inputs, *self.outputs) for dim in tensor.shape if isinstance(dim, str))
         return [dim for dim in dict.fromkeys(dims) if dim not in self.derived]
 
 
@@ -123,14 +121,9 @@ class Shape(Fact):
     def _names_known(self) -> Shape:
         known = {"x", *self.config, *self.parts}
         used = {
-            name
-            for text in (*self.axes.values(), self.gpus)
-            if isinstance(text, str)
-            for name in parse(text).names
+            name for text in (*self.axes.values(), self.gpus) if isinstance(text, str) for name in parse(text).names
         }
-        unknown = sorted(
-            name for name in used - known if not (self.reads == "model" and name.startswith("model_"))
-        )
+        unknown = sorted(name for name in used - known if not (self.reads == "model" and name.startswith("model_")))
         if unknown:
             raise ValueError(f"shape {self.id}: axes use {', '.join(unknown)}, which its rows do not carry")
         if missing := sorted(set(self.switches) - set(self.scalars)):
