@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from kernelindex_liger.catalog.expressions import parse
 from kernelindex_liger.documents.base import Name, Token
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][A-Za-z0-9._=-]*$", max_length=100)]
 """A kernel or provider as the CSV writes it; checked, since ids and paths are made of it."""
 
 ConfigValue = bool | int | float | str | None
