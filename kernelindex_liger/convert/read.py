@@ -1,0 +1,205 @@
+"""Read: bytes of CSVs become batches of rows as text columns, and faults for lines that are no rows.
+
+Blocks are cut at record ends and parsed by polars. Where anything about a block is odd (a line too short or too
+long, a stray quote, bytes that are not UTF-8), that block goes line by line through the csv module, which finds
+the faulty lines and keeps the good ones.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from kernelindex_liger.convert.rows import COLUMNS, Fault, InputError
+from kernelindex_liger.convert.sources import Source
+
+LINE = 1 << 20
+"""Bytes that one line may have at the most."""
+
+RECORD_LINES = 50
+"""Lines that a quoted field may span before its opening quote counts as a stray one."""
+
+PENDING = 16 << 20
+"""Bytes that may wait for a closing quote before the waiting ends."""
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows as text (`COLUMNS`, `file` an index into the sources, `line` counted from 1), and lines that are none."""
+
+    frame: pl.DataFrame
+    faults: list[Fault]
+
+
+def read(source: Source, index: int) -> Iterator[Batch]:
+    """The rows of one source, in order, in batches.
+
+    Raises:
+        InputError: if the source cannot be read, is empty, or has no header with exactly the 15 columns.
+    """
+    order: list[str] | None = None
+    for chunk in _records(source):
+        data, line = chunk.data, chunk.line
+        faults = list(chunk.faults)
+        if order is None:
+            order, data, line = _header(source, data, line)
+        if data:
+            parsed = _fast(data, order)
+            if parsed is None:
+                parsed, numbers, found = _slow(source.name, data, line, order)
+                faults += found
+            else:
+                numbers = pl.int_range(line, line + parsed.height, dtype=pl.UInt32, eager=True)
+            frame = parsed.select(COLUMNS).with_columns(
+                pl.lit(index, dtype=pl.UInt16).alias("file"), numbers.alias("line")
+            )
+            yield Batch(frame, faults)
+        elif faults:
+            yield Batch(empty(), faults)
+    if order is None:
+        raise InputError(f"{source.name}: empty; expected a CSV with the header {','.join(COLUMNS)}")
+
+
+def empty() -> pl.DataFrame:
+    """A batch's frame without rows."""
+    schema = dict.fromkeys(COLUMNS, pl.String()) | {"file": pl.UInt16(), "line": pl.UInt32()}
+    return pl.DataFrame(schema=schema)
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    data: bytes
+    line: int
+    faults: list[Fault]
+
+
+def _records(source: Source) -> Iterator[_Chunk]:
+    """Whole records: bytes up to a line end outside quotes, with the number of the first line."""
+    pending, line, first, skipping = b"", 1, True, False
+    for block in source.blocks():
+        if first:
+            block = _text_start(source, block)
+            first = False
+        if skipping:
+            newline = block.find(b"\n")
+            if newline < 0:
+                continue
+            block, skipping, line = block[newline + 1 :], False, line + 1
+        pending += block
+        cut = pending.rfind(b"\n") + 1
+        if not cut:
+            if len(pending) > LINE:
+                yield _Chunk(b"", line, [Fault(source.name, line, f"longer than {LINE} bytes")])
+                pending, skipping = b"", True
+            continue
+        if pending.count(b'"', 0, cut) % 2 and len(pending) < PENDING:
+            continue
+        yield _Chunk(pending[:cut], line, [])
+        line += pending.count(b"\n", 0, cut)
+        pending = pending[cut:]
+    if pending:
+        yield _Chunk(pending, line, [])
+
+
+def _text_start(source: Source, block: bytes) -> bytes:
+    if block.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{source.name}: UTF-16 text; save it as UTF-8")
+    if block.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1")):
+        raise InputError(f"{source.name}: a compressed or binary file; compressed CSVs are named .csv.gz or .csv.zst")
+    return block.removeprefix(BOM)
+
+
+def _header(source: Source, data: bytes, line: int) -> tuple[list[str], bytes, int]:
+    while data[:1] in (b"\r", b"\n"):
+        line += data[:1] == b"\n"
+        data = data[1:]
+    end = data.find(b"\n")
+    head, rest = (data, b"") if end < 0 else (data[: end + 1], data[end + 1 :])
+    try:
+        names = next(csv.reader([head[:LINE].decode().rstrip("\r\n")], strict=True), [])
+    except (UnicodeDecodeError, csv.Error):
+        names = []
+    if sorted(names) == sorted(COLUMNS):
+        return names, rest, line + 1
+    missing = [name for name in COLUMNS if name not in names]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    extra = [name for name in names if name not in COLUMNS]
+    if len(missing) == len(COLUMNS):
+        raise InputError(f"{source.name}:{line}: not a Liger-Kernel benchmark CSV; its header is {','.join(COLUMNS)}")
+    found = [
+        f"{what} {', '.join(one[:40] for one in columns[:5])}"
+        for what, columns in (("missing", missing), ("doubled", doubled), ("unknown", extra))
+        if columns
+    ]
+    raise InputError(f"{source.name}:{line}: the header has other columns: {'; '.join(found)}")
+
+
+def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
+    """The block by polars, or None where polars might have read it otherwise than it was written."""
+    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(data), has_header=False, new_columns=order, schema=dict.fromkeys(order, pl.String())
+        )
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+    # polars fills short rows with nulls, so a null in the last column may be one
+    if frame.height != lines or frame.get_column(order[-1]).null_count():
+        return None
+    return frame.with_columns(pl.all().fill_null(""))
+
+
+def _slow(name: str, data: bytes, line: int, order: list[str]) -> tuple[pl.DataFrame, pl.Series, list[Fault]]:
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    faults: list[Fault] = []
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip(b"\r"):
+            at += 1
+            continue
+        fields, taken, problem = _record(lines, at)
+        if problem:
+            faults.append(Fault(name, line + at, problem))
+        else:
+            rows.append(fields)
+            numbers.append(line + at)
+        at += taken
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(order, pl.String()), orient="row")
+    return frame, pl.Series(numbers, dtype=pl.UInt32), faults
+
+
+def _record(lines: list[bytes], at: int) -> tuple[list[str], int, str]:
+    """The record that starts at a line: its fields, how many lines it takes, or what is wrong with its first line."""
+    taken, quotes = 1, lines[at].count(b'"')
+    while quotes % 2 and taken < RECORD_LINES and at + taken < len(lines):
+        quotes += lines[at + taken].count(b'"')
+        taken += 1
+    if quotes % 2:
+        return [], 1, "a quote opens and never closes"
+    raw = b"\n".join(lines[at : at + taken]).removesuffix(b"\r")
+    if len(raw) > LINE:
+        return [], 1, f"longer than {LINE} bytes"
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        return [], 1, f"not UTF-8: byte 0x{raw[error.start]:02x} at column {error.start + 1}"
+    try:
+        fields = next(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (csv.Error, StopIteration) as error:
+        return [], 1, f"not CSV: {error}"
+    if len(fields) != len(COLUMNS):
+        problem = f"{len(fields)} fields where {len(COLUMNS)} are expected"
+        return [], 1, problem if taken == 1 else "a quote opens and never closes"
+    return fields, taken, ""

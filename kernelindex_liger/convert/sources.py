@@ -1,0 +1,124 @@
+"""Where rows come from: files, folders, standard input, plain or compressed; read once, as bytes."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from kernelindex_liger.convert.rows import InputError
+
+BLOCK = 4 << 20
+"""Bytes read at a time."""
+
+SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
+STDIN = "-"
+
+
+@dataclass
+class Source:
+    """One input. `size` and `sha256` are of the bytes as they stand (compressed ones too), known once read."""
+
+    name: str
+    path: Path | None
+    size: int = 0
+    sha256: str = ""
+    _hash: Any = field(default_factory=hashlib.sha256, repr=False)
+
+    def blocks(self) -> Iterator[bytes]:
+        """The input's bytes, decompressed, in blocks.
+
+        Raises:
+            InputError: if the file cannot be read or its compression is broken.
+        """
+        self.size, self._hash = 0, hashlib.sha256()
+        try:
+            if self.path is None:
+                yield from self._count(sys.stdin.buffer)
+            elif self.path.name.endswith(".zst"):
+                yield from self._zstd(self.path)
+            else:
+                with self.path.open("rb") as file:
+                    raw = _Counting(file, self)
+                    if self.path.name.endswith(".gz"):
+                        with gzip.open(raw) as plain:  # type: ignore[call-overload]
+                            yield from iter(lambda: plain.read(BLOCK), b"")
+                        raw.drain()
+                    else:
+                        yield from iter(lambda: raw.read(BLOCK), b"")
+        except (OSError, EOFError, zlib.error) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise InputError(f"{self.name}: cannot be read: {reason}") from error
+        self.sha256 = self._hash.hexdigest()
+
+    def add(self, block: bytes) -> None:
+        """Count raw bytes towards size and digest."""
+        self.size += len(block)
+        self._hash.update(block)
+
+    def _count(self, file: IO[bytes]) -> Iterator[bytes]:
+        for block in iter(lambda: file.read(BLOCK), b""):
+            self.add(block)
+            yield block
+
+    def _zstd(self, path: Path) -> Iterator[bytes]:
+        # polars is the one Zstandard reader among the core dependencies; it gives lines, not bytes.
+        import polars as pl
+
+        with path.open("rb") as file:
+            for _ in self._count(file):
+                pass
+        try:
+            for frame in pl.scan_lines(str(path), glob=False).collect_batches(chunk_size=20_000, maintain_order=True):
+                lines = frame.get_column(frame.columns[0]).to_list()
+                yield "".join(f"{line}\n" for line in lines).encode()
+        except pl.exceptions.PolarsError as error:
+            raise InputError(f"{self.name}: cannot be read as Zstandard-compressed UTF-8 text: {error}") from error
+
+
+class _Counting:
+    """A file whose raw bytes are counted as a decompressor takes them."""
+
+    def __init__(self, file: IO[bytes], source: Source) -> None:
+        self._file = file
+        self._source = source
+
+    def read(self, size: int = -1) -> bytes:
+        block = self._file.read(size)
+        self._source.add(block)
+        return block
+
+    def drain(self) -> None:
+        while self.read(BLOCK):
+            pass
+
+
+def find(inputs: Sequence[str | Path]) -> list[Source]:
+    """Inputs as sources: `-` is standard input, a folder stands for every CSV below it; sorted by name.
+
+    Sorted, so that the order of arguments changes nothing.
+
+    Raises:
+        InputError: if a path does not exist, or a folder holds no CSV.
+    """
+    paths: dict[str, Path | None] = {}
+    for entry in inputs:
+        if str(entry) == STDIN:
+            paths[STDIN] = None
+            continue
+        path = Path(entry)
+        if path.is_dir():
+            found = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES) and one.is_file())
+            if not found:
+                raise InputError(f"{path}: no CSV below this folder (*.csv, *.csv.gz, *.csv.zst)")
+            paths |= {str(one): one for one in found}
+        elif path.exists():
+            paths[str(path)] = path
+        else:
+            raise InputError(f"{path}: no such file; name a CSV, a folder of CSVs, or - for standard input")
+    return [Source(name, path) for name, path in sorted(paths.items())]
