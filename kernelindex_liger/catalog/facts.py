@@ -92,7 +92,8 @@ class Shape(Fact):
     zero: tuple[str, ...] = ()
     """Expressions that must be zero, such as `hidden % q_heads`."""
     axes: Annotated[dict[Token, str | int], Field(min_length=1)]
-    """The workload's axes in title order, each an integer or an expression over x, config keys, parts and `model_…`."""
+    """The workload's axes in title order, each an integer or an expression over x, config keys (`key_0`, `key_1` … for a
+    list's elements), parts and `model_…`."""
     dtype: Token | FromConfig
     """The workload's float dtype: fixed by the script, or told by the row."""
     dtypes: dict[Token, Token | FromConfig] = {}
@@ -123,7 +124,7 @@ class Shape(Fact):
         used = {
             name for text in (*self.axes.values(), self.gpus) if isinstance(text, str) for name in parse(text).names
         }
-        unknown = sorted(name for name in used - known if not (self.reads == "model" and name.startswith("model_")))
+        unknown = sorted(name for name in used - known if not self._derives(name))
         if unknown:
             raise ValueError(f"shape {self.id}: axes use {', '.join(unknown)}, which its rows do not carry")
         if missing := sorted(set(self.switches) - set(self.scalars)):
@@ -131,6 +132,11 @@ class Shape(Fact):
         if (self.reads == "tuple") != bool(self.parts):
             raise ValueError(f"shape {self.id}: parts belong to shapes that read a tuple, and to those alone")
         return self
+
+    def _derives(self, name: str) -> bool:
+        """Whether a name is a model's fact, or an element of a list in the config (`stride_0`)."""
+        stem, _, index = name.rpartition("_")
+        return (self.reads == "model" and name.startswith("model_")) or (stem in self.config and index.isdigit())
 
     def overlaps(self, other: Shape) -> bool:
         """Whether one row could be claimed by both shapes."""

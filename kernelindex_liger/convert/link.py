@@ -1,0 +1,245 @@
+"""Link: readings become the documents that runs point to, each built once, each with its digest."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.catalog.expressions import parse
+from kernelindex_liger.catalog.facts import Operation, Provider, Tensor
+from kernelindex_liger.convert.reading import Reading
+from kernelindex_liger.documents import (
+    BenchmarkProtocol,
+    Document,
+    ExecutionEnvironment,
+    ImplementationRevision,
+    OperationSpec,
+    SoftwareProject,
+    WorkloadCase,
+    canonical,
+    slug,
+)
+from kernelindex_liger.documents.canonical import digest
+
+REPOSITORY = "https://github.com/linkedin/Liger-Kernel"
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A document that others name by its digest; `links` are those that it names in turn."""
+
+    document: Mapping[str, Any]
+    digest: str
+    links: tuple[Linked, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The document's kind."""
+        return str(self.document["kind"])
+
+    @property
+    def name(self) -> str:
+        """The document's name, unique within its kind."""
+        return str(self.document["metadata"]["name"])
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The document's canonical text."""
+        return canonical(self.document)
+
+
+@dataclass(frozen=True)
+class LinkedImplementation(Linked):
+    """An implementation, with the slug of the project that it belongs to."""
+
+    project: str = ""
+    role: str | None = None
+
+
+def linked(document: Document, *links: Linked) -> Linked:
+    """A checked document with its digest."""
+    data = document.to_dict()
+    return Linked(data, digest(data), links)
+
+
+class Linker:
+    """Builds linked documents from the catalogue; asking twice gives the same object."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._operations: dict[str, Linked] = {}
+        self._workloads: dict[str, Linked] = {}
+
+    def operation(self, operation: Operation, source: str = "") -> Linked:
+        """The OperationSpec of a catalogue's operation; `source` is `commit:path` of the upstream script."""
+        known = self._operations.get(operation.slug)
+        if known is None:
+            known = self._operations[operation.slug] = linked(_operation(operation, source))
+        return known
+
+    def workload(self, reading: Reading) -> Linked:
+        """The WorkloadCase of a reading.
+
+        Raises:
+            ValueError: if another workload has the same name: the shape's `switches` do not tell them apart.
+        """
+        operation = self.operation(reading.operation, reading.shape.revision)
+        case = linked(_workload(reading, operation), operation)
+        known = self._workloads.setdefault(case.name, case)
+        if known.digest != case.digest:
+            raise ValueError(
+                f"kernel {reading.kernel.name}, shape {reading.shape.id}: two workloads have the name {case.name}; "
+                "name what differs under switches"
+            )
+        return known
+
+    @functools.cache  # noqa: B019 - a linker lives as long as one conversion
+    def project(self, name: str) -> Linked:
+        """The SoftwareProject of that slug."""
+        project = self._catalog.projects[name]
+        spec = project.model_dump(exclude_none=True)
+        return linked(SoftwareProject.model_validate({"metadata": {"name": name}, "spec": spec}))
+
+    @functools.cache  # noqa: B019
+    def implementation(
+        self, kernel: str, main_operation: str, name: str, provider: Provider, operation: Linked
+    ) -> LinkedImplementation:
+        """The ImplementationRevision of a provider for an operation of a kernel."""
+        project = self.project(provider.project)
+        subject = kernel if operation.name == main_operation else operation.name.removeprefix("liger-")
+        document = ImplementationRevision.model_validate(
+            {
+                "metadata": {
+                    "name": slug(f"liger-bench-{subject}-{name}"),
+                    "title": f"{operation.document['metadata']['title']} · {provider.title}",
+                    "description": provider.description,
+                    "labels": {"role": "baseline"} if provider.role == "baseline" else None,
+                    "sourceRefs": [{"url": REPOSITORY}],
+                },
+                "spec": {
+                    "operation": {"specDigest": operation.digest},
+                    "callable": {"language": provider.language},
+                    "buildVariants": [{"name": "pip", "install": {"kind": "pip", "package": provider.pip}}]
+                    if provider.pip
+                    else None,
+                    "licensing": {"declared": provider.declared, "concluded": provider.concluded},
+                },
+            }
+        ).to_dict()
+        role = provider.role if provider.role == "baseline" else None
+        return LinkedImplementation(document, digest(document), (operation, project), provider.project, role)
+
+    @functools.cache  # noqa: B019
+    def protocol(self, key: str, pass_: str) -> Linked:
+        """The BenchmarkProtocol of that key for a pass."""
+        protocol = self._catalog.protocols[key]
+
+        def fill(text: str) -> str:
+            return text.replace("{timed}", protocol.passes[pass_]).replace("{pass}", pass_)
+
+        return linked(
+            BenchmarkProtocol.model_validate(
+                {
+                    "metadata": {"name": slug(fill(protocol.name)), "title": fill(protocol.title)},
+                    "spec": {
+                        "harness": {"name": "Liger-Kernel benchmark scripts", "repository": REPOSITORY},
+                        "measurement": {
+                            "timer": protocol.timer,
+                            "setupIncluded": protocol.setup_included,
+                            "primaryStatistic": protocol.primary_statistic,
+                        },
+                        "comparability": {"family": "liger_kernel_bench", "notes": fill(protocol.notes)},
+                    },
+                }
+            )
+        )
+
+    @functools.cache  # noqa: B019
+    def environment(self, gpu_name: str, count: int = 1) -> Linked:
+        """The ExecutionEnvironment of a GPU, hardware alone; `count` where several measured together."""
+        gpu = self._catalog.gpu_names[gpu_name]
+        several = f"-x{count}" if count > 1 else ""
+        return linked(
+            ExecutionEnvironment.model_validate(
+                {
+                    "metadata": {
+                        "name": slug(f"liger-bench-{gpu_name}{several}"),
+                        "title": f"Liger benchmark host · {f'{count} × ' if count > 1 else ''}"
+                        f"{gpu_name.removeprefix('NVIDIA ')}",
+                    },
+                    "spec": {
+                        "hardware": {
+                            "vendor": gpu.vendor,
+                            "product": gpu.product,
+                            "formFactor": gpu.names[gpu_name] or None,
+                            "architecture": gpu.architecture,
+                            "count": count if count > 1 else None,
+                        }
+                    },
+                }
+            )
+        )
+
+
+def _operation(operation: Operation, source: str) -> OperationSpec:
+    commit, _, path = source.partition(":")
+    url = f"{REPOSITORY}/blob/{commit}/{path}" if path else f"{REPOSITORY}/commit/{commit}"
+    axes: dict[str, dict[str, str]] = {axis: {"role": "variable"} for axis in operation.signature_axes()}
+    axes |= {axis: {"role": "derived", "expression": text} for axis, text in operation.derived.items()}
+    return OperationSpec.model_validate(
+        {
+            "metadata": {
+                "name": operation.slug,
+                "title": operation.title,
+                "description": operation.description,
+                "sourceRefs": [{"url": url}] if source else None,
+            },
+            "spec": {
+                "family": operation.family,
+                "axes": axes,
+                "inputs": [_parameter(tensor) for tensor in operation.inputs],
+                "outputs": [_parameter(tensor) for tensor in operation.outputs],
+                "semantics": {"mutation": operation.mutation},
+            },
+        }
+    )
+
+
+def _parameter(tensor: Tensor) -> dict[str, Any]:
+    return {"name": tensor.name, "tensor": {"shape": list(tensor.shape), "dtype": tensor.dtype}}
+
+
+def _workload(reading: Reading, operation: Linked) -> WorkloadCase:
+    sizes = dict(reading.axes)
+    for axis, text in reading.operation.derived.items():
+        sizes[axis] = parse(text).value(sizes)
+
+    def dtype(tensor: Tensor) -> str:
+        return tensor.dtype if tensor.dtype != "float" else reading.dtypes.get(tensor.name, reading.dtype)
+
+    title = ", ".join(f"{axis}={size}" for axis, size in reading.axes.items())
+    switches = "".join(f", {name}={reading.scalars[name][1]}" for name in reading.shape.switches)
+    return WorkloadCase.model_validate(
+        {
+            "metadata": {
+                "name": slug(f"{reading.operation.slug}-{reading.case_key}"),
+                "title": f"{reading.operation.title} · {title}{switches} · {reading.dtype}",
+            },
+            "spec": {
+                "operationSpecDigest": operation.digest,
+                "axes": reading.axes,
+                "tensors": {
+                    tensor.name: {
+                        "shape": [sizes[dim] if isinstance(dim, str) else dim for dim in tensor.shape],
+                        "dtype": dtype(tensor),
+                    }
+                    for tensor in reading.operation.inputs
+                },
+                "scalars": {name: {"dtype": kind, "value": value} for name, (kind, value) in reading.scalars.items()}
+                or None,
+            },
+        }
+    )

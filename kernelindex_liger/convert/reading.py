@@ -1,0 +1,216 @@
+"""How one combination of columns is read: which shape claims it, and what the shape makes of x and config.
+
+Combinations are few (some hundred workloads in a hundred thousand rows), so this is plain Python, decided once each.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelindex_liger.catalog import Catalog, Kernel
+from kernelindex_liger.catalog.expressions import ExpressionError, parse
+from kernelindex_liger.catalog.facts import FromConfig, Operation, Shape, TypedScalar, allowed
+from kernelindex_liger.documents.base import SAFE
+from kernelindex_liger.documents.canonical import number
+from kernelindex_liger.documents.naming import case_key
+
+DTYPES = {
+    "torch.bfloat16": "bf16",
+    "torch.float16": "fp16",
+    "torch.float32": "fp32",
+    "torch.float64": "fp64",
+    "torch.float8_e4m3fn": "fp8_e4m3",
+    "torch.float8_e5m2": "fp8_e5m2",
+}
+"""Dtypes as configs write them, and as documents do."""
+
+CONFIG_LENGTH = 10_000
+_INTEGER = re.compile(r"[1-9][0-9]{0,15}")
+_TUPLE = re.compile(r"\(\s*(\d{1,15}(?:\s*,\s*\d{1,15})+)\s*,?\s*\)")
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A combination that gives no bundle: the reason's word, and what exactly is the matter."""
+
+    word: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A workload as a shape reads it: the operation at concrete axes, dtypes and scalars."""
+
+    kernel: Kernel
+    shape: Shape
+    operation: Operation
+    axes: dict[str, int]
+    dtype: str
+    dtypes: dict[str, str] = field(default_factory=dict)
+    """Dtypes of inputs that differ from `dtype` where the operation says `float`."""
+    scalars: dict[str, tuple[str, int | float]] = field(default_factory=dict)
+    """Scalars: dtype and value."""
+    gpus: int = 1
+
+    @functools.cached_property
+    def case_key(self) -> str:
+        """Axes, switches and dtype in one word (DESIGN: case key)."""
+        switches = {name: _switch(*self.scalars[name]) for name in self.shape.switches}
+        return case_key(self.axes, self.dtype, switches)
+
+
+class Unread(Exception):  # noqa: N818 - a decision about a row, not a failure of the program
+    """Carries the `Skip` of a combination out of its reading."""
+
+    def __init__(self, word: str, detail: str = "") -> None:
+        super().__init__(detail)
+        self.skip = Skip(word, detail)
+
+
+def read_workload(
+    catalog: Catalog, kernel_name: str, x_name: str, x: str, config: str, shape_id: str | None
+) -> Reading:
+    """What a kernel's shape makes of one x and config.
+
+    Args:
+        shape_id: the shape that a correction names, instead of the one whose keys claim the row.
+
+    Raises:
+        Unread: with the reason for which such rows are skipped.
+    """
+    kernel = catalog.kernels.get(kernel_name)
+    if kernel is None:
+        raise Unread("unknown_kernel", f"no catalogue file for kernel {kernel_name!r}")
+    values = _config(config)
+    if shape_id is not None:
+        return _evaluate(catalog, kernel, kernel.shape(shape_id), x, values)
+    candidates = kernel.claimants(x_name, values)
+    if not candidates:
+        raise Unread(
+            "unknown_shape", f"{kernel_name} has no shape for x {x_name!r} with config keys {', '.join(values)}"
+        )
+    unmet = ""
+    for shape in candidates:
+        unmet = _unmet(shape, x, values)
+        if not unmet:
+            return _evaluate(catalog, kernel, shape, x, values)
+    raise Unread("unmet_condition", f"{kernel_name}, shape {candidates[-1].id}: {unmet}")
+
+
+def _config(text: str) -> dict[str, Any]:
+    if len(text) > CONFIG_LENGTH:
+        raise Unread("bad_config", f"config of {len(text)} characters")
+    try:
+        values = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_pairs)
+    except RecursionError as error:
+        raise Unread("bad_config", "config is nested too deeply") from error
+    except ValueError as error:
+        raise Unread("bad_config", f"config is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise Unread("bad_config", "config is not a JSON object")
+    for key, value in values.items():
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, (dict, list)):
+                raise Unread("bad_config", f"config key {key!r} holds a nested value")
+            if isinstance(one, float) and not math.isfinite(one):
+                raise Unread("bad_config", f"config key {key!r} holds a number beyond a double's range")
+    return values
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is no JSON value")
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a key stands twice")
+    return values
+
+
+def _unmet(shape: Shape, x: str, config: Mapping[str, Any]) -> str:
+    """What keeps a shape from claiming a row, or nothing."""
+    for key, wanted in shape.where.items():
+        value = x if key == "x" and "x" not in config else config.get(key)
+        if not allowed(value, wanted):
+            return f"{key} is {json.dumps(value)}, not {json.dumps(wanted)}"
+    return ""
+
+
+def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Mapping[str, Any]) -> Reading:
+    names = _names(catalog, shape, x, config)
+    try:
+        axes = {axis: parse(text).value(names) if isinstance(text, str) else text for axis, text in shape.axes.items()}
+        for text in shape.zero:
+            if parse(text).value(names):
+                raise Unread("unmet_condition", f"{kernel.name}, shape {shape.id}: {text} is not zero")
+        gpus = parse(shape.gpus).value(names)
+    except ExpressionError as error:
+        raise Unread("unmet_condition", f"{kernel.name}, shape {shape.id}: {error}") from error
+    for axis, size in (*axes.items(), ("gpus", gpus)):
+        if size <= 0:
+            raise Unread("unmet_condition", f"{kernel.name}, shape {shape.id}: {axis} is {size}, not positive")
+    scalars = {
+        name: _scalar(names, scalar.value, scalar.dtype)
+        if isinstance(scalar, TypedScalar)
+        else _scalar(names, scalar, "fp32")
+        for name, scalar in shape.scalars.items()
+    }
+    dtypes = {name: _dtype(names, dtype) for name, dtype in shape.dtypes.items()}
+    operation = catalog.operation(kernel, shape)
+    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus)
+
+
+def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    names = dict(config)
+    for key, value in config.items():
+        if isinstance(value, list):
+            names |= {f"{key}_{index}": one for index, one in enumerate(value)}
+    if shape.reads == "model":
+        model = catalog.models.get(x)
+        if model is None:
+            raise Unread("bad_x", f"no model {x!r} in the catalogue")
+        return names | {f"model_{name}": value for name, value in model.items()}
+    if shape.reads == "tuple":
+        found = _TUPLE.fullmatch(x)
+        parts = [int(part) for part in found.group(1).split(",")] if found else []
+        if len(parts) != len(shape.parts):
+            raise Unread("bad_x", f"x {x!r} is not ({', '.join(shape.parts)})")
+        return names | dict(zip(shape.parts, parts, strict=True))
+    if not _INTEGER.fullmatch(x) or int(x) > SAFE:
+        raise Unread("bad_x", f"x {x!r} is not a positive integer")
+    return names | {"x": int(x)}
+
+
+def _dtype(names: Mapping[str, Any], dtype: str | FromConfig) -> str:
+    if not isinstance(dtype, FromConfig):
+        return dtype
+    text = names.get(dtype.key)
+    if isinstance(text, str) and text in DTYPES:
+        return DTYPES[text]
+    if isinstance(text, str) and text in DTYPES.values():
+        return text
+    raise Unread("unmet_condition", f"{dtype.key} {text!r} is no dtype that the catalogue knows")
+
+
+def _scalar(names: Mapping[str, Any], value: float | str, dtype: str) -> tuple[str, int | float]:
+    found = names.get(value) if isinstance(value, str) else value
+    if isinstance(found, bool):
+        return dtype, int(found)
+    if not isinstance(found, (int, float)) or abs(found) > SAFE:
+        raise Unread("unmet_condition", f"{value} is {found!r}, not a number")
+    if isinstance(found, float) and found.is_integer():
+        return dtype, int(found)
+    return dtype, found
+
+
+def _switch(dtype: str, value: float) -> str:
+    if dtype == "bool":
+        return "true" if value else "false"
+    return number(value)
