@@ -92,8 +92,8 @@ class Shape(Fact):
     zero: tuple[str, ...] = ()
     """Expressions that must be zero, such as `hidden % q_heads`."""
     axes: Annotated[dict[Token, str | int], Field(min_length=1)]
-    """The workload's axes in title order, each an integer or an expression over x, config keys (`key_0`, `key_1` … for a
-    list's elements), parts and `model_…`."""
+    """The workload's axes in title order, each an integer or an expression over x, config keys, parts and `model_…`;
+    `key_0`, `key_1` … are the elements of a config list."""
     dtype: Token | FromConfig
     """The workload's float dtype: fixed by the script, or told by the row."""
     dtypes: dict[Token, Token | FromConfig] = {}

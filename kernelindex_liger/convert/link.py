@@ -27,7 +27,7 @@ from kernelindex_liger.documents.canonical import digest
 REPOSITORY = "https://github.com/linkedin/Liger-Kernel"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Linked:
     """A document that others name by its digest; `links` are those that it names in turn."""
 
@@ -51,7 +51,7 @@ class Linked:
         return canonical(self.document)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinkedImplementation(Linked):
     """An implementation, with the slug of the project that it belongs to."""
 

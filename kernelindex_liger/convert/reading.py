@@ -78,8 +78,7 @@ def read_workload(
 ) -> Reading:
     """What a kernel's shape makes of one x and config.
 
-    Args:
-        shape_id: the shape that a correction names, instead of the one whose keys claim the row.
+    `shape_id` is the shape that a correction names, instead of the one whose keys claim the row.
 
     Raises:
         Unread: with the reason for which such rows are skipped.

@@ -1,0 +1,233 @@
+"""Bind: a batch of text rows becomes bound rows and skipped rows, in columns.
+
+Every row of a batch ends in exactly one of the two, a skipped row under exactly one reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import polars as pl
+
+from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.catalog.matching import Match
+from kernelindex_liger.convert import match
+from kernelindex_liger.convert.combine import KEYS, Combination, Combiner
+from kernelindex_liger.convert.link import Linker
+from kernelindex_liger.convert.reading import Skip
+from kernelindex_liger.documents.base import SAFE
+from kernelindex_liger.documents.naming import slug
+
+MEMORY = "memory"
+MIB = 1 << 20
+MS = 1_000_000
+RELEASE_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a batch became.
+
+    Attributes:
+        rows: bound rows: the text columns, `combination` (index into `Binder.combinations`), `p20` `p50` `p80` in
+            the CSV's unit, `n20` `n50` `n80` in nanoseconds or bytes (20 and 80 null where the row has no spread),
+            `observed_at`, `moment_slug`, `caveats` (ids, list).
+        skipped: skipped rows: kernel, provider, GPU, file, line, `reason`, `detail`.
+        memory: how many memory rows the batch held.
+    """
+
+    rows: pl.DataFrame
+    skipped: pl.DataFrame
+    memory: int
+
+
+class Binder:
+    """Binds batches by one catalogue in one edition; remembers combinations from batch to batch."""
+
+    def __init__(
+        self, catalog: Catalog, edition: str = "published", *, memory: bool = False, excluded: Sequence[str] = ()
+    ) -> None:
+        self.catalog = catalog
+        self.linker = Linker(catalog)
+        self.combinations: list[Combination] = []
+        self._combiner = Combiner(catalog, self.linker)
+        self._known: dict[tuple[tuple[str, ...], str], int | Skip] = {}
+        self._corrections = catalog.corrections if edition == "corrected" else ()
+        self._memory = memory
+        self._excluded = list(excluded)
+
+    def bind(self, frame: pl.DataFrame) -> Bound:
+        """The rows of a batch, bound or skipped."""
+        of_memory = pl.col("metric_name") == MEMORY
+        memory = frame.select(of_memory.sum()).item()
+        if memory and not self._memory:
+            frame = frame.filter(~of_memory)
+        frame = _moments(_numbers(frame))
+        corrections = [(str(index), one.match) for index, one in enumerate(self._corrections)]
+        caveats = [(one.id, one.match) for one in self.catalog.caveats]
+        frame = frame.with_columns(
+            _joined(frame, corrections).alias("corrections"), _joined(frame, caveats).alias("caveats")
+        )
+        frame = self._combine(self._shifted(frame))
+        frame = frame.with_columns(_first_reason(self._excluded))
+        good = pl.col("reason") == ""
+        skipped = frame.filter(~good).select(
+            "kernel_name", "kernel_provider", "gpu_name", "file", "line", "reason", _detail().alias("detail")
+        )
+        return Bound(_with_units(frame.filter(good)), skipped, memory)
+
+    def _shifted(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Moments that a correction knows to be local time, as UTC."""
+        for index, correction in enumerate(self._corrections):
+            if correction.utc_offset_minutes is not None:
+                marked = pl.col("corrections").str.split(" ").list.contains(str(index))
+                if frame.select(marked.any()).item():
+                    utc = pl.col("moment") - pl.duration(minutes=correction.utc_offset_minutes)
+                    text = utc.dt.strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+                    frame = frame.with_columns(
+                        pl.when(marked).then(utc).otherwise(pl.col("moment")).alias("moment"),
+                        pl.when(marked).then(text).otherwise(pl.col("observed_at")).alias("observed_at"),
+                    )
+        return frame
+
+    def _combine(self, frame: pl.DataFrame) -> pl.DataFrame:
+        keys = [*KEYS, "corrections"]
+        distinct = frame.select(keys).unique(maintain_order=True)
+        found: list[int | None] = []
+        words: list[str] = []
+        details: list[str] = []
+        for *key, marks in distinct.iter_rows():
+            decision = self._decide(tuple(key), marks)
+            skip = decision if isinstance(decision, Skip) else None
+            found.append(None if isinstance(decision, Skip) else decision)
+            words.append(skip.word if skip else "")
+            details.append(skip.detail if skip else "")
+        decided = distinct.with_columns(
+            pl.Series("combination", found, dtype=pl.UInt32),
+            pl.Series("word", words, dtype=pl.String),
+            pl.Series("why", details, dtype=pl.String),
+        )
+        return frame.join(decided, on=keys, how="left", maintain_order="left")
+
+    def _decide(self, key: tuple[str, ...], marks: str) -> int | Skip:
+        known = self._known.get((key, marks))
+        if known is None:
+            corrections = tuple(self._corrections[int(mark)] for mark in marks.split())
+            decision = self._combiner.decide(key, corrections)
+            if isinstance(decision, Combination):
+                self.combinations.append(decision)
+                known = len(self.combinations) - 1
+            else:
+                known = decision
+            self._known[key, marks] = known
+        return known
+
+
+def _joined(frame: pl.DataFrame, facts: Sequence[tuple[str, Match]]) -> pl.Expr:
+    """The labels of the facts that match each row, joined with blanks."""
+    present = set(frame.get_column("kernel_name").unique().to_list())
+    terms = [
+        pl.when(match.expression(one)).then(pl.lit(label))
+        for label, one in facts
+        if (kernels := match.kernels(one)) is None or kernels & present
+    ]
+    return pl.concat_str(terms, separator=" ", ignore_nulls=True) if terms else pl.lit("")
+
+
+def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(
+        pl.col(f"y_value_{level}").str.strip_chars().cast(pl.Float64, strict=False).alias(f"p{level}")
+        for level in (50, 20, 80)
+    )
+
+
+def _moments(frame: pl.DataFrame) -> pl.DataFrame:
+    distinct = frame.get_column("timestamp").unique()
+    texts: list[str | None] = []
+    moments: list[datetime | None] = []
+    for text in distinct.to_list():
+        moment = _moment(text)
+        moments.append(moment)
+        texts.append(None if moment is None else moment.isoformat(timespec="milliseconds") + "Z")
+    table = pl.DataFrame(
+        {
+            "timestamp": distinct,
+            "observed_at": pl.Series(texts, dtype=pl.String),
+            "moment": pl.Series(moments, dtype=pl.Datetime("us")),
+            "moment_slug": pl.Series([slug(text) for text in distinct.to_list()], dtype=pl.String),
+        }
+    )
+    return frame.join(table, on="timestamp", how="left", maintain_order="left")
+
+
+def _moment(text: str) -> datetime | None:
+    """A timestamp as UTC without zone; one that names no zone is taken as UTC."""
+    if not text[:1].isdigit() or len(text) < len("2026-01-02 03:04"):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except (ValueError, OverflowError):
+        return None
+
+
+def _first_reason(excluded: Sequence[str]) -> pl.Expr:
+    """The one reason for which a row is skipped, or nothing: the first that applies, in this order."""
+    positive = pl.col("p50").is_finite() & (pl.col("p50") > 0)
+    spread = [pl.col(f"p{level}").is_null() & (pl.col(f"y_value_{level}") != "") for level in (20, 80)]
+    negative = [pl.col(f"p{level}").is_finite() & (pl.col(f"p{level}") < 0) for level in (20, 80)]
+    scale = pl.when(pl.col("metric_name") == MEMORY).then(MIB).otherwise(MS)
+    too_large = [(pl.col(f"p{level}") * scale > SAFE) & pl.col(f"p{level}").is_finite() for level in (20, 50, 80)]
+    vanishing = pl.col("p50") * scale < 0.5
+    bad_value = ~positive.fill_null(value=False) | pl.any_horizontal(
+        *(term.fill_null(value=False) for term in (*spread, *negative, *too_large, vanishing))
+    )
+    finite = pl.col("p20").is_finite() & pl.col("p80").is_finite()
+    disordered = finite & ((pl.col("p20") > pl.col("p50")) | (pl.col("p50") > pl.col("p80")))
+    chain = (
+        pl.when(pl.col("word") != "")
+        .then(pl.col("word"))
+        .when(bad_value)
+        .then(pl.lit("bad_value"))
+        .when(disordered.fill_null(value=False))
+        .then(pl.lit("disordered_quantiles"))
+        .when(pl.col("observed_at").is_null())
+        .then(pl.lit("bad_timestamp"))
+        .when(pl.col("liger_version").str.len_chars() > RELEASE_LENGTH)
+        .then(pl.lit("bad_release"))
+    )
+    if excluded:
+        taken = pl.any_horizontal(*(pl.col("caveats").str.split(" ").list.contains(one) for one in excluded))
+        chain = chain.when(taken).then(pl.lit("excluded_caveat"))
+    return chain.otherwise(pl.lit("")).alias("reason")
+
+
+def _detail() -> pl.Expr:
+    values = pl.concat_str(
+        *(pl.lit(f"p{level} ") + pl.col(f"y_value_{level}").str.slice(0, 40) for level in (20, 50, 80)), separator=", "
+    )
+    return (
+        pl.when(pl.col("reason").is_in(["bad_value", "disordered_quantiles"]))
+        .then(values)
+        .when(pl.col("reason") == "bad_timestamp")
+        .then(pl.lit("timestamp ") + pl.col("timestamp").str.slice(0, 40))
+        .otherwise(pl.col("why"))
+    )
+
+
+def _with_units(frame: pl.DataFrame) -> pl.DataFrame:
+    """Adds whole nanoseconds (or bytes), rounded half up as the published catalogue rounds; nulls without a spread."""
+    scale = pl.when(pl.col("metric_name") == MEMORY).then(MIB).otherwise(MS)
+    spread = pl.col("p20").is_finite().fill_null(value=False) & pl.col("p80").is_finite().fill_null(value=False)
+
+    def whole(level: int) -> pl.Expr:
+        value = pl.col(f"p{level}") * scale
+        floor = value.floor()
+        return (floor + (value - floor >= 0.5)).cast(pl.Int64)
+
+    return frame.with_columns(
+        whole(50).alias("n50"),
+        *(pl.when(spread).then(whole(level)).alias(f"n{level}") for level in (20, 80)),
+    )

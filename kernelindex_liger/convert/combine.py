@@ -1,0 +1,164 @@
+"""One decision a combination: which documents its rows point to, or why they are skipped."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+
+from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.catalog.facts import Provider
+from kernelindex_liger.catalog.matching import Correction
+from kernelindex_liger.convert.link import Linked, LinkedImplementation, Linker
+from kernelindex_liger.convert.reading import Reading, Skip, Unread, read_workload
+from kernelindex_liger.documents.naming import slug
+
+KEYS = (
+    "kernel_name",
+    "kernel_provider",
+    "kernel_operation_mode",
+    "metric_name",
+    "metric_unit",
+    "x_name",
+    "x_value",
+    "extra_benchmark_config_str",
+    "gpu_name",
+)
+"""The columns that a combination is made of: all that decides what a row means, but not its numbers and moment."""
+
+UNITS = {"speed": "ms", "speed_graph": "ms", "memory": "MB"}
+"""The unit that upstream writes for each metric. Its MB are MiB."""
+
+REHEARSAL = "CPU (rehearsal)"
+"""The device name under which a rehearsal writes its rows."""
+
+ID_LENGTH = 500
+PART_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class Combination:
+    """What all rows of a combination share: the linked documents, and the constant parts of ids and names."""
+
+    reading: Reading
+    provider_name: str
+    provider: Provider
+    gpu: str
+    pass_: str
+    metric: str
+    workload: Linked
+    implementation: LinkedImplementation
+    protocol: Linked
+    environment: Linked
+
+    @property
+    def benchmark(self) -> str:
+        """Kernel and pass, and the metric where it is not the usual speed."""
+        suffix = "" if self.metric == "speed" else f"/{self.metric}"
+        return f"{self.reading.kernel.name}/{self.pass_}{suffix}"
+
+    @property
+    def id_prefix(self) -> str:
+        """The external id up to the timestamp."""
+        parts = (self.reading.kernel.name, self.pass_, self.provider_name, slug(self.gpu), self.reading.case_key)
+        metric = "" if self.metric == "speed" else f"{self.metric}/"
+        return "/".join(parts) + "/" + metric
+
+    @property
+    def name_prefix(self) -> str:
+        """The run's name up to the timestamp, not yet cut."""
+        metric = () if self.metric == "speed" else (self.metric,)
+        parts = ("liger", self.reading.kernel.name, *metric, self.pass_, self.provider_name, self.gpu)
+        return "-".join(slug(part) for part in (*parts, self.reading.case_key)) + "-"
+
+    @property
+    def title(self) -> str:
+        """The run's title."""
+        metric = "" if self.metric == "speed" else f" · {self.metric.replace('_', ' ')}"
+        return f"{self.reading.operation.title} · {self.provider_name} · {self.pass_}{metric}"
+
+    @property
+    def linked(self) -> tuple[Linked, ...]:
+        """The documents that a run names."""
+        return self.workload, self.implementation, self.protocol, self.environment
+
+
+class Combiner:
+    """Decides combinations by the catalogue; each sub-question is answered once."""
+
+    def __init__(self, catalog: Catalog, linker: Linker) -> None:
+        self._catalog = catalog
+        self._linker = linker
+        self._workloads: dict[tuple[str | None, ...], Reading | Skip] = {}
+
+    def decide(self, key: tuple[str, ...], corrections: tuple[Correction, ...] = ()) -> Combination | Skip:
+        """The combination of a tuple of `KEYS`, with the corrections that its rows match, or why it is skipped."""
+        kernel, provider, pass_, metric, unit, x_name, x, config, gpu = key
+        if UNITS.get(metric) != unit:
+            return Skip("unknown_metric", f"metric {metric!r} in {unit!r}")
+        if gpu == REHEARSAL:
+            return Skip("rehearsal", "measured on the CPU")
+        shape = next((one.shape for one in reversed(corrections) if one.shape is not None), None)
+        reading = self._workload(kernel, x_name, x, config, shape)
+        if isinstance(reading, Skip):
+            return reading
+        known = self._catalog.providers.get(provider)
+        if known is None:
+            return Skip("unknown_provider", f"no provider {provider!r} in the catalogue")
+        if gpu not in self._catalog.gpu_names:
+            closest = self._catalog.closest_gpus(gpu)
+            near = f"; closest: {', '.join(closest)}" if closest else ""
+            return Skip("unknown_gpu", f"no GPU {gpu!r} in the catalogue{near}")
+        protocol = self._protocol(reading, metric, corrections)
+        if protocol is None:
+            return Skip("unknown_metric", f"metric {metric!r} has no protocol in the catalogue")
+        if pass_ not in self._catalog.protocols[protocol].passes:
+            return Skip("unknown_pass", f"protocol {protocol} has no pass {pass_!r}")
+        combination = self._combination(key, reading, protocol, corrections)
+        too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(reading.case_key) > PART_LENGTH
+        return Skip("unmet_condition", "the external id would be too long") if too_long else combination
+
+    def _combination(
+        self, key: tuple[str, ...], reading: Reading, protocol: str, corrections: tuple[Correction, ...]
+    ) -> Combination:
+        kernel, provider, pass_, metric, *_, gpu = key
+        changes = (reading.kernel.implementations.get(provider), *(one.implementation for one in corrections))
+        resolved = self._catalog.providers[provider].with_changes(*changes)
+        workload = self._linker.workload(reading)
+        main = next(iter(reading.kernel.operations), reading.operation.slug)
+        return Combination(
+            reading,
+            provider,
+            resolved,
+            gpu,
+            pass_,
+            metric,
+            workload,
+            self._linker.implementation(kernel, main, provider, resolved, workload.links[0]),
+            self._linker.protocol(protocol, pass_),
+            self._linker.environment(gpu, reading.gpus),
+        )
+
+    def _workload(self, *key: str | None) -> Reading | Skip:
+        known = self._workloads.get(key)
+        if known is None:
+            kernel, x_name, x, config, shape = key
+            try:
+                assert kernel is not None and x_name is not None and x is not None and config is not None  # noqa: S101, PT018
+                known = read_workload(self._catalog, kernel, x_name, x, config, shape)
+            except Unread as unread:
+                known = unread.skip
+            self._workloads[key] = known
+        return known
+
+    def _protocol(self, reading: Reading, metric: str, corrections: tuple[Correction, ...]) -> str | None:
+        for correction in reversed(corrections):
+            if correction.protocol is not None:
+                return correction.protocol
+        return reading.shape.protocols.get(metric) or self._catalog.metrics.get(metric)
+
+
+@functools.cache
+def environment_text(environment: Linked) -> str:
+    """The environment's spec as JSON text, for tables."""
+    return json.dumps(environment.document["spec"], sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,88 @@
+"""`jsonl`: `runs.jsonl` with one bundle a line, and a `.jsonl` file a kind of linked document.
+
+Every line is the RFC 8785 form of its value.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import IO
+
+import polars as pl
+
+from kernelindex_liger.convert.atomic import Folder, Replacement
+from kernelindex_liger.convert.combine import Combination
+from kernelindex_liger.convert.formats import Counts, by_folder, tails
+from kernelindex_liger.convert.link import Linked
+
+
+class JsonlWriter:
+    """Streams lines into a temporary file that takes its place at the end."""
+
+    needs_file_text = False
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self._file, self._replacement = self._open("runs.jsonl")
+        self._lines = 0
+
+    def _open(self, name: str) -> tuple[IO[bytes], Replacement]:
+        return self._stack.enter_context(self._folder.replacing(name))
+
+    def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
+        """Append a line a row."""
+        write_lines(self._file, lines(rows, combinations))
+        self._lines += rows.height
+
+    def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
+        """Move the files to their places."""
+        if drop.len():
+            self._file.flush()
+            without(self._replacement, drop)
+        self._stack.close()
+        counts = Counts()
+        counts.add(changed=self._replacement.changed, number=self._lines - drop.len())
+        for name, documents in by_folder(linked).items():
+            with self._folder.replacing(f"{name}.jsonl") as (file, replacement):
+                file.writelines(f"{one.text}\n".encode() for one in documents)
+            counts.add(changed=replacement.changed, number=len(documents))
+        return counts
+
+
+def lines(rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.Series:
+    """Bundles as canonical text: members in canonical order are environment, protocol, run."""
+    table = tails(combinations, _head)
+    joined = rows.join(table, on="combination", how="left", maintain_order="left")
+    return joined.select(line=pl.col("tail") + pl.col("run") + pl.lit("}")).to_series()
+
+
+def _head(combination: Combination) -> str:
+    return f'{{"environment":{combination.environment.text},"protocol":{combination.protocol.text},"run":'
+
+
+def write_lines(file: IO[bytes], column: pl.Series) -> None:
+    """Write a column of texts, one a line."""
+    buffer = io.BytesIO()
+    column.to_frame().write_csv(buffer, include_header=False, quote_style="never")
+    file.write(buffer.getbuffer())
+
+
+def without(replacement: Replacement, drop: pl.Series) -> None:
+    """Take the lines at some positions out of a finished temporary file."""
+    kept = replacement.temporary.with_name(replacement.temporary.name + "-kept")
+    with replacement.temporary.open("rb") as source, kept.open("wb") as target:
+        target.writelines(_kept(source, drop))
+    kept.replace(replacement.temporary)
+
+
+def _kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:
+    left = iter(drop.to_list())
+    following = next(left, None)
+    for position, line in enumerate(source):
+        if position == following:
+            following = next(left, None)
+        else:
+            yield line

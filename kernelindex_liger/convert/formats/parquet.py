@@ -1,0 +1,86 @@
+"""`parquet`: `runs.parquet`, one flat typed table of all runs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import polars as pl
+
+from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.convert import flat
+from kernelindex_liger.convert.atomic import TEMPORARY, Folder
+from kernelindex_liger.convert.combine import Combination
+from kernelindex_liger.convert.formats import Counts
+from kernelindex_liger.convert.link import Linked
+
+ROW_GROUP = 100_000
+"""Rows of a row group; fixed, so that the file does not depend on how the input was cut."""
+
+
+class ParquetWriter:
+    """Collects row groups of a fixed size into parts, then joins the parts into one file."""
+
+    needs_file_text = False
+
+    def __init__(self, folder: Folder, catalog: Catalog, files: Sequence[str]) -> None:
+        self._folder = folder
+        self._axes = catalog.axis_names
+        self._files = files
+        self._waiting: list[pl.DataFrame] = []
+        self._held = 0
+        self._parts: list[str] = []
+        self._rows = 0
+        self._constants: pl.DataFrame | None = None
+
+    def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
+        """Keep the batch; full row groups go to disk."""
+        known = 0 if self._constants is None else self._constants.height
+        if known < len(combinations):
+            new = flat.constants(combinations[known:], self._axes, known)
+            self._constants = new if self._constants is None else self._constants.vstack(new)
+        if self._constants is None:
+            return
+        self._waiting.append(flat.flatten(rows, self._constants, self._files, self._axes))
+        self._held += rows.height
+        self._rows += rows.height
+        if self._held >= ROW_GROUP:
+            self._spill()
+
+    def _spill(self) -> None:
+        path = str(self._folder.root / f"{TEMPORARY}part-{len(self._parts):06d}")
+        pl.concat(self._waiting).write_ipc(path, compression="lz4")
+        self._parts.append(path)
+        self._waiting, self._held = [], 0
+
+    def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
+        """Write the table; linked documents are not part of it."""
+        counts = Counts()
+        with self._folder.replacing("runs.parquet") as (file, replacement):
+            if self._parts:
+                self._spill_rest()
+                lazy = pl.concat([pl.scan_ipc(part) for part in self._parts])
+                if drop.len():
+                    lazy = lazy.with_row_index("_position")
+                    lazy = lazy.filter(~pl.col("_position").cast(pl.UInt64).is_in(drop.implode())).drop("_position")
+                file.close()
+                lazy.sink_parquet(
+                    replacement.temporary, compression="zstd", row_group_size=ROW_GROUP, maintain_order=True
+                )
+            else:
+                frame = pl.concat(self._waiting) if self._waiting else self._nothing()
+                frame = frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))
+                buffer = io.BytesIO()
+                frame.write_parquet(buffer, compression="zstd", row_group_size=ROW_GROUP)
+                file.write(buffer.getbuffer())
+        counts.add(changed=replacement.changed, number=self._rows - drop.len())
+        return counts
+
+    def _spill_rest(self) -> None:
+        if self._waiting:
+            self._spill()
+
+    def _nothing(self) -> pl.DataFrame:
+        from kernelindex_liger.convert.pipeline import no_rows
+
+        return flat.flatten(no_rows(), flat.constants([], self._axes), self._files, self._axes)

@@ -1,0 +1,73 @@
+"""`tree`: one file a row at `runs/<external id>.json`, linked documents under `linked/<kind>/<name>.json`."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+
+import polars as pl
+
+from kernelindex_liger.convert.atomic import Folder, write_file
+from kernelindex_liger.convert.combine import Combination
+from kernelindex_liger.convert.formats import Counts, by_folder, tails
+from kernelindex_liger.convert.link import Linked
+from kernelindex_liger.documents.canonical import pretty
+
+
+class TreeWriter:
+    """Writes each bundle as it comes; a file that stands there with the same bytes is left alone."""
+
+    needs_file_text = True
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._counts = Counts()
+        self._ids: list[pl.Series] = []
+        self._written: dict[str, bool] = {}
+
+    def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
+        """Write the batch's bundles; an external id that came before is left to `finish`."""
+        table = tails(combinations, _tail)
+        text = pl.lit("{\n  ") + pl.col("file_run") + pl.col("tail")
+        rows = rows.join(table, on="combination", how="left", maintain_order="left").select(
+            "external_id", text.alias("text")
+        )
+        ids = rows.get_column("external_id")
+        self._ids.append(ids)
+        for external_id, content in zip(ids.to_list(), rows.get_column("text").to_list(), strict=True):
+            if external_id in self._written:
+                continue
+            changed = write_file(self._folder, f"runs/{external_id}.json", content.encode())
+            self._written[external_id] = changed
+
+    def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
+        """Take away the files of rows that contradict one another, and write the linked documents."""
+        if drop.len():
+            every = pl.concat(self._ids)
+            kept = set(every.filter(~pl.int_range(every.len(), dtype=pl.UInt64, eager=True).is_in(drop.implode())))
+            for external_id in set(every.gather(drop).to_list()) - kept:
+                if self._written.pop(external_id):
+                    os.unlink(os.path.join(self._folder.root, f"runs/{external_id}.json"))  # noqa: PTH108, PTH118
+        for changed in self._written.values():
+            self._counts.add(changed=changed)
+        for name, documents in by_folder(linked).items():
+            for one in documents:
+                content = pretty(one.document).encode()
+                self._counts.add(changed=write_file(self._folder, f"linked/{name}/{one.name}.json", content))
+        return self._counts
+
+
+def _tail(combination: Combination) -> str:
+    return (
+        ",\n  "
+        + _member("protocol", combination.protocol)
+        + ",\n  "
+        + _member("environment", combination.environment)
+        + "\n}\n"
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _member(name: str, one: Linked) -> str:
+    return pretty({name: one.document}).removeprefix("{\n  ").removesuffix("\n}\n")

@@ -1,0 +1,75 @@
+"""Which rows stand in the input twice: known only at the end, kept as a few bytes a row until then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Rows to take out again.
+
+    Attributes:
+        rows: `position` (order of emission), `reason` (`duplicate` or `conflict`), `file`, `line`, and kernel,
+            provider and GPU as codes of `Ledger.names`.
+    """
+
+    rows: pl.DataFrame
+
+    @property
+    def positions(self) -> pl.Series:
+        """Positions of the rows to take out, ascending."""
+        return self.rows.get_column("position").sort()
+
+
+class Ledger:
+    """Remembers every emitted row by hashes of its external id and of its content."""
+
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+        self._count = 0
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Emitted rows, in order."""
+        self._parts.append(
+            rows.select(
+                pl.col("external_id").hash(seed=1).alias("id"),
+                (pl.col("run_digest") + pl.col("liger_version")).hash(seed=2).alias("content"),
+                "combination",
+                "file",
+                "line",
+            )
+        )
+        self._count += rows.height
+
+    def repeats(self) -> Repeats:
+        """Rows whose external id stands before (the same row: all but the first; other numbers: every one of them)."""
+        schema = {
+            "position": pl.UInt64,
+            "reason": pl.String,
+            "combination": pl.UInt32,
+            "file": pl.UInt16,
+            "line": pl.UInt32,
+        }
+        if not self._parts:
+            return Repeats(pl.DataFrame(schema=schema))
+        ids = pl.concat([part.get_column("id") for part in self._parts], rechunk=False).sort()
+        twice = ids.filter(ids == ids.shift(1)).unique()
+        del ids
+        if twice.is_empty():
+            return Repeats(pl.DataFrame(schema=schema))
+        start, found = 0, []
+        for part in self._parts:
+            places = pl.int_range(start, start + part.height, dtype=pl.UInt64, eager=True).alias("position")
+            found.append(part.with_columns(places).filter(pl.col("id").is_in(twice.implode())))
+            start += part.height
+        rows = pl.concat(found).with_columns(
+            (pl.col("content").n_unique().over("id") > 1).alias("differs"),
+            (pl.col("position") == pl.col("position").min().over("id")).alias("first"),
+        )
+        rows = rows.filter(pl.col("differs") | ~pl.col("first")).with_columns(
+            pl.when("differs").then(pl.lit("conflict")).otherwise(pl.lit("duplicate")).alias("reason")
+        )
+        return Repeats(rows.select(schema).sort("position"))

@@ -1,0 +1,281 @@
+"""The conversion from end to end: read, bind, link, emit, write, report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+import kernelindex_liger
+from kernelindex_liger.catalog import Catalog, load
+from kernelindex_liger.convert import emit, flat
+from kernelindex_liger.convert.atomic import LOCK, Folder, OutputError, write_file
+from kernelindex_liger.convert.bind import Binder
+from kernelindex_liger.convert.formats import Counts, Writer, closure, writer
+from kernelindex_liger.convert.ledger import Ledger
+from kernelindex_liger.convert.link import Linked
+from kernelindex_liger.convert.read import empty, read
+from kernelindex_liger.convert.report import Documents, Input, Report, Tally, json_text, parse
+from kernelindex_liger.convert.rows import InputError
+from kernelindex_liger.convert.sources import Source, find
+
+Format = Literal["tree", "jsonl", "parquet", "submission"]
+Edition = Literal["published", "corrected"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to convert.
+
+    Attributes:
+        format: what the output folder holds.
+        edition: the published reading, or the one in which known errors are corrected.
+        memory: also give a run for each row of peak memory.
+        catalog: files or folders of curated facts, added to the package's own.
+        exclude_caveats: ids of caveats whose rows are left out.
+        wait: called once when another process is writing to the same folder, before waiting for it.
+        progress: called with the rows read so far.
+    """
+
+    format: Format = "tree"
+    edition: Edition = "published"
+    memory: bool = False
+    catalog: Sequence[Path] = ()
+    exclude_caveats: Sequence[str] = ()
+    wait: Callable[[], None] = lambda: None
+    progress: Callable[[int], None] = lambda _: None
+
+
+@dataclass
+class _Stream:
+    """Emitted batches of a set of sources, and what is known once they are through."""
+
+    sources: Sequence[Source]
+    catalog: Catalog
+    options: Options
+    binder: Binder = field(init=False)
+    tally: Tally = field(init=False)
+    ledger: Ledger = field(default_factory=Ledger)
+    rows: list[int] = field(default_factory=list)
+    errors: dict[int, str] = field(default_factory=dict)
+    memory: int = 0
+    bundles: int = 0
+    caveats: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.binder = Binder(
+            self.catalog,
+            self.options.edition,
+            memory=self.options.memory,
+            excluded=self.options.exclude_caveats,
+        )
+        self.tally = Tally([source.name for source in self.sources])
+        self.rows = [0] * len(self.sources)
+        self._constants: pl.DataFrame | None = None
+
+    def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
+        """Emitted rows, batch by batch; a source that cannot be read is noted, and the next is read."""
+        for index, source in enumerate(self.sources):
+            try:
+                for batch in read(source, index):
+                    self.tally.faults(batch.faults)
+                    self.rows[index] += batch.frame.height + len(batch.faults)
+                    rows = self._emit(batch.frame, files=files)
+                    self.options.progress(sum(self.rows))
+                    if rows.height:
+                        yield rows
+            except InputError as error:
+                self.errors[index] = str(error)
+
+    def _emit(self, frame: pl.DataFrame, *, files: bool) -> pl.DataFrame:
+        bound = self.binder.bind(frame)
+        self.memory += 0 if self.options.memory else bound.memory
+        self.tally.skipped(bound.skipped)
+        combinations = self.binder.combinations
+        known = 0 if self._constants is None else self._constants.height
+        if self._constants is None or known < len(combinations):
+            new = emit.constants(combinations[known:], known)
+            self._constants = new if self._constants is None else self._constants.vstack(new)
+        rows = emit.emit(emit.identify(bound.rows, self._constants), files=files)
+        self.ledger.add(rows)
+        self.bundles += rows.height
+        self._count_caveats(rows, 1)
+        return rows
+
+    def _count_caveats(self, rows: pl.DataFrame, sign: int) -> None:
+        marked = rows.filter(pl.col("caveats") != "").get_column("caveats")
+        for text, count in marked.value_counts().iter_rows():
+            for caveat in text.split(" "):
+                self.caveats[caveat] = self.caveats.get(caveat, 0) + sign * count
+
+    def settle(self) -> pl.Series:
+        """Count repeated rows as skipped; the positions of the bundles that they had become."""
+        repeats = self.ledger.repeats().rows
+        if repeats.height:
+            keys = [
+                (one.reading.kernel.name, one.provider_name, one.gpu)
+                for one in (self.binder.combinations[index] for index in repeats.get_column("combination").to_list())
+            ]
+            names = pl.DataFrame(keys, schema=["kernel_name", "kernel_provider", "gpu_name"], orient="row")
+            detail = pl.when(pl.col("reason") == "conflict").then(
+                pl.lit("two rows have this external id and different numbers")
+            )
+            self.tally.skipped(pl.concat([repeats, names], how="horizontal").with_columns(detail.alias("detail")))
+            self.bundles -= repeats.height
+        return repeats.get_column("position").sort()
+
+    def linked(self) -> list[Linked]:
+        """The documents that the runs name and that are not in their bundles."""
+        return closure([one for each in self.binder.combinations for one in (each.workload, each.implementation)])
+
+    def report(self, documents: Documents) -> Report:
+        """What was done so far."""
+        inputs = [
+            Input(
+                file=source.name, bytes=source.size, sha256=source.sha256, rows=self.rows[index],
+                error=self.errors.get(index),
+            )
+            for index, source in enumerate(self.sources)
+        ]  # fmt: skip
+        reasons = self.tally.by_reason()
+        report = Report(
+            tool=f"kernelindex-liger {kernelindex_liger.__version__}",
+            catalog=self.catalog.digest,
+            edition=self.options.edition,
+            format=self.options.format,
+            inputs=inputs,
+            rows_read=sum(self.rows),
+            bundles=self.bundles,
+            memory_rows=self.memory,
+            skipped_rows=sum(reasons.values()),
+            skipped_by_reason=reasons,
+            skipped=self.tally.groups(),
+            malformed=self.tally.lines(),
+            caveats=dict(sorted(self.caveats.items())),
+            documents=documents,
+        )
+        if not report.adds_up:
+            raise AssertionError(f"rows read do not add up: {report.model_dump_json()}")
+        return report
+
+
+def convert(
+    inputs: Sequence[str | Path],
+    out: str | Path | None,
+    options: Options = Options(),
+) -> Report:
+    """Convert benchmark CSVs to linked documents in a folder.
+
+    Args:
+        inputs: CSV files (`.gz` and `.zst` too), folders of them, or `-` for standard input.
+        out: the output folder, made where it is missing; None writes nothing and reports all the same.
+        options: format, edition, catalogue and the like.
+
+    Returns:
+        The report, which also stands in `report.json` in the folder.
+
+    Raises:
+        InputError: if no input can be read at all.
+        OutputError: if the output cannot be written; what stood there before is then still whole.
+        CatalogError: if a catalogue file cannot be used.
+    """
+    sources = find(inputs)
+    catalog = load(options.catalog)
+    _known_caveats(catalog, options.exclude_caveats)
+    stream = _Stream(sources, catalog, options)
+    if out is None:
+        for _ in stream.batches(files=False):
+            pass
+        stream.settle()
+        return _checked(stream, stream.report(Documents(written=0, unchanged=0)))
+    folder = Folder(Path(out))
+    with _locked(folder, options.wait):
+        folder.sweep()
+        target = writer(options.format, folder, catalog, [source.name for source in sources])
+        counts = _write(stream, target)
+        report = _checked(stream, stream.report(Documents(written=counts.written, unchanged=counts.unchanged)))
+        _write_report(folder, report)
+    return report
+
+
+def table(
+    inputs: Sequence[str | Path], *, memory: bool = True, catalog: Sequence[Path] = (), edition: Edition = "published"
+) -> pl.DataFrame:
+    """Benchmark CSVs as one flat table of runs in memory: the columns of the format `parquet`.
+
+    Raises:
+        InputError: if an input cannot be read.
+        CatalogError: if a catalogue file cannot be used.
+    """
+    facts = load(catalog)
+    sources = find(inputs)
+    stream = _Stream(sources, facts, Options(memory=memory, edition=edition))
+    batches = list(stream.batches(files=False)) or [no_rows()]
+    if stream.errors:
+        raise InputError("; ".join(stream.errors.values()))
+    drop = stream.settle()
+    axes = facts.axis_names
+    constants = flat.constants(stream.binder.combinations, axes)
+    frame = flat.flatten(pl.concat(batches), constants, [source.name for source in sources], axes)
+    return frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))
+
+
+def no_rows() -> pl.DataFrame:
+    """Emitted rows of no input: the columns alone."""
+    from kernelindex_liger.catalog.load import merge
+
+    binder = Binder(merge([]))
+    return emit.emit(emit.identify(binder.bind(empty()).rows, emit.constants([])))
+
+
+def _write(stream: _Stream, target: Writer) -> Counts:
+    try:
+        for rows in stream.batches(files=target.needs_file_text):
+            target.add(rows, stream.binder.combinations)
+        return target.finish(stream.settle(), stream.linked())
+    except OSError as error:
+        raise OutputError(f"{error.filename or 'output'}: cannot be written: {error.strerror or error}") from error
+
+
+def _checked(stream: _Stream, report: Report) -> Report:
+    if len(stream.errors) == len(stream.sources):
+        raise InputError("\n".join(stream.errors.values()))
+    return report
+
+
+def _known_caveats(catalog: Catalog, excluded: Sequence[str]) -> None:
+    known = {caveat.id for caveat in catalog.caveats}
+    if unknown := sorted(set(excluded) - known):
+        raise InputError(f"no caveat {', '.join(unknown)}; `ligerimport catalog caveats` lists them")
+
+
+@contextmanager
+def _locked(folder: Folder, wait: Callable[[], None]) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder.root / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        wait()
+        lock.acquire()
+    except OSError as error:
+        raise OutputError(f"{folder.root}: cannot be written: {error.strerror}; name another folder with -o") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _write_report(folder: Folder, report: Report) -> None:
+    from kernelindex_liger.convert.atomic import read_bytes
+
+    before = read_bytes(str(folder.root / "report.json"))
+    known = parse(before.decode(errors="replace")) if before is not None else None
+    # a run that changed nothing leaves the report of the run that did the work
+    if known is None or report.documents.written or not report.same_but_counts(known):
+        write_file(folder, "report.json", json_text(report).encode())

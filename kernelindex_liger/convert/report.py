@@ -1,0 +1,178 @@
+"""The report: what was read, what became of it, and that the sums add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel
+
+from kernelindex_liger.convert.rows import REASONS, Fault
+
+FIRST_LINES = 5
+"""Line numbers that a report names for each group of skipped rows."""
+
+FAULTS = 1000
+"""Malformed lines that a report lists one by one; all are counted."""
+
+
+class Input(BaseModel):
+    """A file that was read; size and SHA-256 of its bytes as they stand."""
+
+    file: str
+    bytes: int
+    sha256: str
+    rows: int
+    error: str | None = None
+
+
+class SkippedGroup(BaseModel):
+    """Rows skipped for one reason, of one kernel, provider and GPU."""
+
+    reason: str
+    kernel: str
+    provider: str
+    gpu: str
+    rows: int
+    first: list[str]
+    """Up to five of the rows, each `file:line`."""
+    detail: str
+    """What exactly was the matter with the first of them."""
+
+
+class MalformedLine(BaseModel):
+    """A line that is no row."""
+
+    file: str
+    line: int
+    problem: str
+
+
+class Documents(BaseModel):
+    """Documents by whether they had to be written."""
+
+    written: int
+    unchanged: int
+
+
+class Report(BaseModel):
+    """What a conversion did. Rows read = bundles + skipped rows + memory rows that were not asked for."""
+
+    tool: str
+    catalog: str
+    edition: Literal["published", "corrected"]
+    format: str
+    inputs: list[Input]
+    rows_read: int
+    """Rows and malformed lines."""
+    bundles: int
+    memory_rows: int
+    """Rows of peak memory that were left aside, since memory was not asked for."""
+    skipped_rows: int
+    skipped_by_reason: dict[str, int]
+    skipped: list[SkippedGroup]
+    malformed: list[MalformedLine]
+    caveats: dict[str, int]
+    """Bundles by the caveats that they carry."""
+    documents: Documents
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether every row that was read is accounted for exactly once."""
+        by_group = sum(group.rows for group in self.skipped) + self.skipped_by_reason.get("malformed_line", 0)
+        return (
+            self.rows_read == self.bundles + self.memory_rows + self.skipped_rows
+            and self.skipped_rows == sum(self.skipped_by_reason.values()) == by_group
+        )
+
+    def blamed(self, blame: str) -> int:
+        """Skipped rows whose reason is of one kind: `uncurated`, `input` or `choice`."""
+        return sum(count for word, count in self.skipped_by_reason.items() if REASONS[word].blame == blame)
+
+    @property
+    def bad_input(self) -> bool:
+        """Whether anything in the input was at fault."""
+        return self.blamed("input") > 0 or any(one.error for one in self.inputs)
+
+    def same_but_counts(self, other: Report) -> bool:
+        """Whether two reports tell of the same input and output, written then or now."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        mine.pop("documents")
+        theirs.pop("documents")
+        return mine == theirs
+
+
+class Tally:
+    """Gathers skipped rows batch by batch, as groups rather than rows."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._groups: dict[tuple[str, str, str, str], tuple[int, list[tuple[int, int]], str]] = {}
+        self._faults: list[Fault] = []
+        self.malformed = 0
+
+    def faults(self, faults: Sequence[Fault]) -> None:
+        """Malformed lines."""
+        self.malformed += len(faults)
+        self._faults += faults[: max(0, FAULTS - len(self._faults))]
+
+    def skipped(self, rows: pl.DataFrame) -> None:
+        """Skipped rows: `reason`, kernel, provider, GPU, `file`, `line`, `detail`."""
+        if rows.is_empty():
+            return
+        keys = ["reason", "kernel_name", "kernel_provider", "gpu_name"]
+        groups = rows.group_by(keys, maintain_order=True).agg(
+            pl.len(), pl.col("file").head(FIRST_LINES), pl.col("line").head(FIRST_LINES), pl.col("detail").first()
+        )
+        for reason, kernel, provider, gpu, count, files, lines, detail in groups.iter_rows():
+            key = (reason, kernel[:100], provider[:100], gpu[:100])
+            known, first, why = self._groups.get(key, (0, [], detail or ""))
+            first += list(zip(files, lines, strict=True))[: FIRST_LINES - len(first)]
+            self._groups[key] = (known + count, first, why)
+
+    def by_reason(self) -> dict[str, int]:
+        """Skipped rows by reason, in the order of `REASONS`."""
+        counts = {"malformed_line": self.malformed}
+        for (reason, *_), (count, _, _) in self._groups.items():
+            counts[reason] = counts.get(reason, 0) + count
+        return {word: counts[word] for word in REASONS if counts.get(word)}
+
+    def groups(self) -> list[SkippedGroup]:
+        """Groups, by reason and then by how many rows they hold."""
+        order = list(REASONS)
+        found = [
+            SkippedGroup(
+                reason=reason,
+                kernel=kernel,
+                provider=provider,
+                gpu=gpu,
+                rows=count,
+                first=[f"{self._names[file]}:{line}" for file, line in first],
+                detail=detail,
+            )
+            for (reason, kernel, provider, gpu), (count, first, detail) in self._groups.items()
+        ]
+        return sorted(found, key=lambda one: (order.index(one.reason), -one.rows, one.kernel, one.provider, one.gpu))
+
+    def lines(self) -> list[MalformedLine]:
+        """Malformed lines, the first thousand."""
+        return [MalformedLine(file=one.file, line=one.line, problem=one.message) for one in self._faults]
+
+
+def json_text(report: Report) -> str:
+    """The report as the text of `report.json`."""
+    return report.model_dump_json(indent=2) + "\n"
+
+
+def parse(text: str) -> Report | None:
+    """A report that was written before; None where the text is none."""
+    try:
+        return Report.model_validate_json(text)
+    except ValueError:
+        return None
+
+
+def as_rows(report: Report) -> list[dict[str, Any]]:
+    """Skipped groups as plain values, for tables."""
+    return [group.model_dump() for group in report.skipped]
