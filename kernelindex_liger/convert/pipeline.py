@@ -38,7 +38,7 @@ class Options:
         catalog: files or folders of curated facts, added to the package's own.
         exclude_caveats: ids of caveats whose rows are left out.
         wait: called once when another process is writing to the same folder, before waiting for it.
-        progress: called with the rows read so far.
+        progress: called with the rows read so far, the bytes read so far, and the bytes to read (0 where unknown).
     """
 
     format: Format = "tree"
@@ -47,7 +47,7 @@ class Options:
     catalog: Sequence[Path] = ()
     exclude_caveats: Sequence[str] = ()
     wait: Callable[[], None] = lambda: None
-    progress: Callable[[int], None] = lambda _: None
+    progress: Callable[[int, int, int], None] = lambda *_: None
 
 
 @dataclass
@@ -79,13 +79,14 @@ class _Stream:
 
     def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
         """Emitted rows, batch by batch; a source that cannot be read is noted, and the next is read."""
+        total = sum(one.path.stat().st_size if one.path is not None else 0 for one in self.sources)
         for index, source in enumerate(self.sources):
             try:
                 for batch in read(source, index):
                     self.tally.faults(batch.faults)
                     self.rows[index] += batch.frame.height + len(batch.faults)
                     rows = self._emit(batch.frame, files=files)
-                    self.options.progress(sum(self.rows))
+                    self.options.progress(sum(self.rows), sum(one.size for one in self.sources), total)
                     if rows.height:
                         yield rows
             except InputError as error:

@@ -1,0 +1,88 @@
+"""What commands share: exit statuses, errors as messages, text that is safe to print, shared options."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+OK, CHECK_FAILED, USAGE, BAD_INPUT, BENCH_FAILED, NOTHING_TO_JUDGE, OUTPUT_FAILED, INTERRUPTED = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    130,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def handled(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn the errors that users can mend into one message on stderr and the documented exit status."""
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        from kernelindex_liger.catalog import CatalogError
+        from kernelindex_liger.convert.atomic import OutputError
+        from kernelindex_liger.convert.rows import InputError
+
+        try:
+            return function(*args, **kwargs)
+        except (InputError, CatalogError) as error:
+            fail(str(error), BAD_INPUT)
+        except OutputError as error:
+            fail(str(error), OUTPUT_FAILED)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(OK)
+        except KeyboardInterrupt:
+            fail("interrupted; nothing is left half-written, and running again completes it", INTERRUPTED)
+
+    return wrapper
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """Say what is wrong on stderr and exit."""
+    for line in message.splitlines():
+        click.echo(f"ligerimport: {safe(line)}", err=True)
+    sys.exit(status)
+
+
+def safe(text: str) -> str:
+    """Text with control and direction-changing characters escaped, so that input cannot drive a terminal."""
+    return "".join(
+        one if one == " " or unicodedata.category(one) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else
+        one.encode("unicode_escape", "surrogatepass").decode()
+        for one in text
+    )  # fmt: skip
+
+
+def console(*, stderr: bool = True) -> Console:
+    """A rich console that prints text as it is: no markup, no emoji codes, no colour where NO_COLOR asks for none."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def catalog_option(function: Callable[P, R]) -> Callable[P, R]:
+    """The option --catalog, the same for every command that reads the catalogue."""
+    return click.option(
+        "--catalog",
+        "catalog",
+        multiple=True,
+        type=click.Path(exists=True, path_type=Path),
+        metavar="FILE-OR-FOLDER",
+        help="Add curated facts from TOML files, or replace those of the same name. Repeatable.",
+    )(function)
