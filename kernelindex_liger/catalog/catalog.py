@@ -74,6 +74,17 @@ class Catalog:
             return next(iter(kernel.operations.values()))
         return self.operations[shape.operation]
 
+    def protocol_name(self, metric: str, pass_: str, *named: str | None) -> str | None:
+        """The protocol of a metric's pass: the first of `named` that lists the pass, else the metric's usual one.
+
+        A variant lists only the passes in which it differs, so that all others stay comparable. None where the
+        usual protocol does not list the pass either, or the metric has none.
+        """
+        for name in (*named, self.metrics.get(metric)):
+            if name is not None and pass_ in self.protocols[name].passes:
+                return name
+        return None
+
     def closest_gpus(self, name: str) -> list[str]:
         """Up to three known GPU names that resemble `name`, for a message."""
         return difflib.get_close_matches(name[:200], self.gpu_names, n=3, cutoff=0.5)
