@@ -53,8 +53,10 @@ def describe(catalog: Catalog, kernel: Kernel) -> str:
 def _operation(one: Operation) -> str:
     lines = [f"operation {one.slug}: {one.title} ({one.family})", f"  {one.description}"]
     for side, tensors in (("input", one.inputs), ("output", one.outputs)):
-        for tensor in tensors:
-            lines.append(f"  {side} {tensor.name}: {tensor.dtype} [{', '.join(str(dim) for dim in tensor.shape)}]")
+        lines += [
+            f"  {side} {tensor.name}: {tensor.dtype} [{', '.join(str(dim) for dim in tensor.shape)}]"
+            for tensor in tensors
+        ]
     lines += [f"  derived {name} = {text}" for name, text in one.derived.items()]
     return "\n".join(lines)
 

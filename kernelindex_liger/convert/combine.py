@@ -109,11 +109,10 @@ class Combiner:
             closest = self._catalog.closest_gpus(gpu)
             near = f"; closest: {', '.join(closest)}" if closest else ""
             return Skip("unknown_gpu", f"no GPU {gpu!r} in the catalogue{near}")
-        protocol = self._protocol(reading, metric, corrections)
+        corrected = (one.protocol for one in reversed(corrections))
+        protocol = self._catalog.protocol_name(metric, pass_, *corrected, reading.shape.protocols.get(metric))
         if protocol is None:
-            return Skip("unknown_metric", f"metric {metric!r} has no protocol in the catalogue")
-        if pass_ not in self._catalog.protocols[protocol].passes:
-            return Skip("unknown_pass", f"protocol {protocol} has no pass {pass_!r}")
+            return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {pass_!r}")
         combination = self._combination(key, reading, protocol, corrections)
         too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(reading.case_key) > PART_LENGTH
         return Skip("unmet_condition", "the external id would be too long") if too_long else combination
@@ -150,12 +149,6 @@ class Combiner:
                 known = unread.skip
             self._workloads[key] = known
         return known
-
-    def _protocol(self, reading: Reading, metric: str, corrections: tuple[Correction, ...]) -> str | None:
-        for correction in reversed(corrections):
-            if correction.protocol is not None:
-                return correction.protocol
-        return reading.shape.protocols.get(metric) or self._catalog.metrics.get(metric)
 
 
 @functools.cache

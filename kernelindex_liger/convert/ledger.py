@@ -12,8 +12,8 @@ class Repeats:
     """Rows to take out again.
 
     Attributes:
-        rows: `position` (order of emission), `reason` (`duplicate` or `conflict`), `file`, `line`, and kernel,
-            provider and GPU as codes of `Ledger.names`.
+        rows: `position` (order of emission), `reason` (`duplicate` or `conflict`), `combination`, `file`,
+            `line` and `caveats`.
     """
 
     rows: pl.DataFrame
@@ -40,6 +40,7 @@ class Ledger:
                 "combination",
                 "file",
                 "line",
+                pl.col("caveats").cast(pl.Categorical),
             )
         )
         self._count += rows.height
@@ -52,6 +53,7 @@ class Ledger:
             "combination": pl.UInt32,
             "file": pl.UInt16,
             "line": pl.UInt32,
+            "caveats": pl.Categorical,
         }
         if not self._parts:
             return Repeats(pl.DataFrame(schema=schema))
@@ -72,4 +74,4 @@ class Ledger:
         rows = rows.filter(pl.col("differs") | ~pl.col("first")).with_columns(
             pl.when("differs").then(pl.lit("conflict")).otherwise(pl.lit("duplicate")).alias("reason")
         )
-        return Repeats(rows.select(schema).sort("position"))
+        return Repeats(rows.select(list(schema)).sort("position"))

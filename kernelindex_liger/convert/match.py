@@ -65,18 +65,19 @@ def _any_span(spans: tuple[tuple[Any, Any], ...]) -> pl.Expr:
 
 def _configs(match: Match, column: pl.Series) -> pl.Series:
     distinct = column.unique()
-    verdicts = [_config(match, text) for text in distinct.to_list()]
+    verdicts = [_config(match, _parsed(text)) for text in distinct.to_list()]
     return column.replace_strict(distinct, pl.Series(verdicts, dtype=pl.Boolean), return_dtype=pl.Boolean)
 
 
-@functools.lru_cache(maxsize=100_000)
-def _config(match: Match, text: str) -> bool:
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(values, dict):
-        return False
-    if match.config_keys is not None and set(match.config_keys) != set(values):
+def _config(match: Match, values: object) -> bool:
+    if not isinstance(values, dict) or (match.config_keys is not None and set(match.config_keys) != set(values)):
         return False
     return all(allowed(values.get(key), wanted) for key, wanted in match.config.items())
+
+
+@functools.lru_cache(maxsize=10_000)
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -125,8 +125,11 @@ class _Stream:
             detail = pl.when(pl.col("reason") == "conflict").then(
                 pl.lit("two rows have this external id and different numbers")
             )
-            self.tally.skipped(pl.concat([repeats, names], how="horizontal").with_columns(detail.alias("detail")))
+            self.tally.skipped(
+                pl.concat([repeats.drop("caveats"), names], how="horizontal").with_columns(detail.alias("detail"))
+            )
             self.bundles -= repeats.height
+            self._count_caveats(repeats.with_columns(pl.col("caveats").cast(pl.String)), -1)
         return repeats.get_column("position").sort()
 
     def linked(self) -> list[Linked]:
@@ -156,7 +159,7 @@ class _Stream:
             skipped_by_reason=reasons,
             skipped=self.tally.groups(),
             malformed=self.tally.lines(),
-            caveats=dict(sorted(self.caveats.items())),
+            caveats={name: count for name, count in sorted(self.caveats.items()) if count},
             documents=documents,
         )
         if not report.adds_up:
