@@ -35,8 +35,8 @@ def handled(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         from kernelindex_liger.catalog import CatalogError
-        from kernelindex_liger.convert.atomic import OutputError
-        from kernelindex_liger.convert.rows import InputError
+        from kernelindex_liger.conversion.atomic import OutputError
+        from kernelindex_liger.conversion.rows import InputError
 
         try:
             return function(*args, **kwargs)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kernelindex_liger.convert import Report
+    from kernelindex_liger.conversion import Report
 
 GROUPS = 15
 """Groups of skipped rows that the terminal shows; report.json has them all."""
@@ -78,7 +78,7 @@ def command(
     """
     if out is None and not dry_run:
         raise click.UsageError("name a folder for the documents with -o OUT, or use --dry-run")
-    from kernelindex_liger.convert import Options, convert
+    from kernelindex_liger.conversion import Options, convert
 
     with _progress(quiet=quiet) as progress:
         options = Options(
@@ -126,7 +126,7 @@ def show(report: Report, out: str | None) -> None:
     """The report as a table for people, on stderr."""
     from rich.table import Table
 
-    from kernelindex_liger.convert import REASONS
+    from kernelindex_liger.conversion import REASONS
 
     screen = console()
     for line in report.malformed[:GROUPS]:

@@ -23,7 +23,7 @@ def command(out: Path, *, quiet: bool) -> None:
     \b
     Exit status: 0 sound; 1 faults found; 2 wrong usage; 3 nothing to check.
     """
-    from kernelindex_liger.convert.validate import validate
+    from kernelindex_liger.conversion.validate import validate
 
     outcome = validate(out)
     for fault in outcome.faults:

@@ -12,10 +12,10 @@ from typing import IO
 
 import polars as pl
 
-from kernelindex_liger.convert.atomic import Folder, Replacement
-from kernelindex_liger.convert.combine import Combination
-from kernelindex_liger.convert.formats import Counts, by_folder, tails
-from kernelindex_liger.convert.link import Linked
+from kernelindex_liger.conversion.atomic import Folder, Replacement
+from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.formats import Counts, by_folder, tails
+from kernelindex_liger.conversion.link import Linked
 
 
 class JsonlWriter:

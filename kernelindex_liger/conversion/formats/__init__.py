@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from kernelindex_liger.convert.link import Linked, LinkedImplementation
+from kernelindex_liger.conversion.link import Linked, LinkedImplementation
 
 if TYPE_CHECKING:
     from kernelindex_liger.catalog import Catalog
-    from kernelindex_liger.convert.atomic import Folder
-    from kernelindex_liger.convert.combine import Combination
+    from kernelindex_liger.conversion.atomic import Folder
+    from kernelindex_liger.conversion.combine import Combination
 
 
 @dataclass
@@ -46,19 +46,19 @@ class Writer(Protocol):
 def writer(name: str, folder: Folder, catalog: Catalog, files: Sequence[str]) -> Writer:
     """The writer of a format: `tree`, `jsonl`, `parquet` or `submission`; `files` are the sources' names."""
     if name == "tree":
-        from kernelindex_liger.convert.formats.tree import TreeWriter
+        from kernelindex_liger.conversion.formats.tree import TreeWriter
 
         return TreeWriter(folder)
     if name == "jsonl":
-        from kernelindex_liger.convert.formats.jsonl import JsonlWriter
+        from kernelindex_liger.conversion.formats.jsonl import JsonlWriter
 
         return JsonlWriter(folder)
     if name == "parquet":
-        from kernelindex_liger.convert.formats.parquet import ParquetWriter
+        from kernelindex_liger.conversion.formats.parquet import ParquetWriter
 
         return ParquetWriter(folder, catalog, files)
     if name == "submission":
-        from kernelindex_liger.convert.formats.submission import SubmissionWriter
+        from kernelindex_liger.conversion.formats.submission import SubmissionWriter
 
         return SubmissionWriter(folder)
     raise ValueError(f"no format {name!r}")

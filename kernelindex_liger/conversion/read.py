@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from kernelindex_liger.convert.rows import COLUMNS, Fault, InputError
-from kernelindex_liger.convert.sources import Source
+from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
+from kernelindex_liger.conversion.sources import Source
 
 LINE = 1 << 20
 """Bytes that one line may have at the most."""

@@ -10,7 +10,7 @@ from typing import Any
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.catalog.expressions import parse
 from kernelindex_liger.catalog.facts import Operation, Provider, Tensor
-from kernelindex_liger.convert.reading import Reading
+from kernelindex_liger.conversion.reading import Reading
 from kernelindex_liger.documents import (
     BenchmarkProtocol,
     Document,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
-from kernelindex_liger.convert.link import Linked, LinkedImplementation, Linker
-from kernelindex_liger.convert.reading import Reading, Skip, Unread, read_workload
+from kernelindex_liger.conversion.link import Linked, LinkedImplementation, Linker
+from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
 from kernelindex_liger.documents.naming import slug
 
 KEYS = (

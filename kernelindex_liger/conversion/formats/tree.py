@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from kernelindex_liger.convert.atomic import Folder, write_file
-from kernelindex_liger.convert.combine import Combination
-from kernelindex_liger.convert.formats import Counts, by_folder, tails
-from kernelindex_liger.convert.link import Linked
+from kernelindex_liger.conversion.atomic import Folder, write_file
+from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.formats import Counts, by_folder, tails
+from kernelindex_liger.conversion.link import Linked
 from kernelindex_liger.documents.canonical import pretty
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from kernelindex_liger.convert.rows import InputError
+from kernelindex_liger.conversion.rows import InputError
 
 BLOCK = 4 << 20
 """Bytes read at a time."""

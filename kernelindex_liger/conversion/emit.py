@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from kernelindex_liger.convert.bind import MEMORY
-from kernelindex_liger.convert.combine import Combination
+from kernelindex_liger.conversion.bind import MEMORY
+from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.documents.base import API_VERSION
 from kernelindex_liger.documents.canonical import canonical, number, pretty
 from kernelindex_liger.documents.measurement import BenchmarkRun

@@ -12,16 +12,16 @@ import polars as pl
 
 import kernelindex_liger
 from kernelindex_liger.catalog import Catalog, load
-from kernelindex_liger.convert import emit, flat
-from kernelindex_liger.convert.atomic import LOCK, Folder, OutputError, write_file
-from kernelindex_liger.convert.bind import Binder
-from kernelindex_liger.convert.formats import Counts, Writer, closure, writer
-from kernelindex_liger.convert.ledger import Ledger
-from kernelindex_liger.convert.link import Linked
-from kernelindex_liger.convert.read import empty, read
-from kernelindex_liger.convert.report import Documents, Input, Report, Tally, json_text, parse
-from kernelindex_liger.convert.rows import InputError
-from kernelindex_liger.convert.sources import Source, find
+from kernelindex_liger.conversion import emit, flat
+from kernelindex_liger.conversion.atomic import LOCK, Folder, OutputError, write_file
+from kernelindex_liger.conversion.bind import Binder
+from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
+from kernelindex_liger.conversion.ledger import Ledger
+from kernelindex_liger.conversion.link import Linked
+from kernelindex_liger.conversion.read import empty, read
+from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
+from kernelindex_liger.conversion.rows import InputError
+from kernelindex_liger.conversion.sources import Source, find
 
 Format = Literal["tree", "jsonl", "parquet", "submission"]
 Edition = Literal["published", "corrected"]
@@ -276,7 +276,7 @@ def _locked(folder: Folder, wait: Callable[[], None]) -> Iterator[None]:
 
 
 def _write_report(folder: Folder, report: Report) -> None:
-    from kernelindex_liger.convert.atomic import read_bytes
+    from kernelindex_liger.conversion.atomic import read_bytes
 
     before = read_bytes(str(folder.root / "report.json"))
     known = parse(before.decode(errors="replace")) if before is not None else None

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from kernelindex_liger.convert.bind import MEMORY
-from kernelindex_liger.convert.combine import Combination, environment_text
+from kernelindex_liger.conversion.bind import MEMORY
+from kernelindex_liger.conversion.combine import Combination, environment_text
 
 
 def constants(combinations: Sequence[Combination], axes: Sequence[str], first: int = 0) -> pl.DataFrame:

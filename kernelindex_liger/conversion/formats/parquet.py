@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.convert import flat
-from kernelindex_liger.convert.atomic import TEMPORARY, Folder
-from kernelindex_liger.convert.combine import Combination
-from kernelindex_liger.convert.formats import Counts
-from kernelindex_liger.convert.link import Linked
+from kernelindex_liger.conversion import flat
+from kernelindex_liger.conversion.atomic import TEMPORARY, Folder
+from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.formats import Counts
+from kernelindex_liger.conversion.link import Linked
 
 ROW_GROUP = 100_000
 """Rows of a row group; fixed, so that the file does not depend on how the input was cut."""
@@ -81,6 +81,6 @@ class ParquetWriter:
             self._spill()
 
     def _nothing(self) -> pl.DataFrame:
-        from kernelindex_liger.convert.pipeline import no_rows
+        from kernelindex_liger.conversion.pipeline import no_rows
 
         return flat.flatten(no_rows(), flat.constants([], self._axes), self._files, self._axes)

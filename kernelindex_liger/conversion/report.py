@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel
 
-from kernelindex_liger.convert.rows import REASONS, Fault
+from kernelindex_liger.conversion.rows import REASONS, Fault
 
 FIRST_LINES = 5
 """Line numbers that a report names for each group of skipped rows."""

@@ -13,11 +13,11 @@ from typing import IO
 
 import polars as pl
 
-from kernelindex_liger.convert.atomic import Folder
-from kernelindex_liger.convert.combine import Combination
-from kernelindex_liger.convert.formats import Counts, by_folder, closure
-from kernelindex_liger.convert.formats.jsonl import lines
-from kernelindex_liger.convert.link import Linked, LinkedImplementation
+from kernelindex_liger.conversion.atomic import Folder
+from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.formats import Counts, by_folder, closure
+from kernelindex_liger.conversion.formats.jsonl import lines
+from kernelindex_liger.conversion.link import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
 
 RUNS = 10_000

@@ -12,9 +12,9 @@ from typing import Any
 import rfc8785
 from pydantic import ValidationError
 
-from kernelindex_liger.convert import report
-from kernelindex_liger.convert.atomic import TEMPORARY
-from kernelindex_liger.convert.rows import InputError
+from kernelindex_liger.conversion import report
+from kernelindex_liger.conversion.atomic import TEMPORARY
+from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.documents import KINDS, digest
 
 FAULTS = 10_000

@@ -13,10 +13,10 @@ import polars as pl
 
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.catalog.matching import Match
-from kernelindex_liger.convert import match
-from kernelindex_liger.convert.combine import KEYS, Combination, Combiner
-from kernelindex_liger.convert.link import Linker
-from kernelindex_liger.convert.reading import Skip
+from kernelindex_liger.conversion import match
+from kernelindex_liger.conversion.combine import KEYS, Combination, Combiner
+from kernelindex_liger.conversion.link import Linker
+from kernelindex_liger.conversion.reading import Skip
 from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.documents.naming import slug
 

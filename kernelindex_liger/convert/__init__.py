@@ -1,8 +1,0 @@
-"""From benchmark CSVs to linked documents: read, bind, link, emit, write, report: a file a stage."""
-
-from kernelindex_liger.convert.atomic import OutputError
-from kernelindex_liger.convert.pipeline import Options, convert, table
-from kernelindex_liger.convert.report import Report
-from kernelindex_liger.convert.rows import REASONS, InputError
-
-__all__ = ["REASONS", "InputError", "Options", "OutputError", "Report", "convert", "table"]
