@@ -213,6 +213,8 @@ def _detail() -> pl.Expr:
         .then(values)
         .when(pl.col("reason") == "bad_timestamp")
         .then(pl.lit("timestamp ") + pl.col("timestamp").str.slice(0, 40))
+        .when(pl.col("reason") == "bad_release")
+        .then(pl.lit("liger_version ") + pl.col("liger_version").str.slice(0, 40) + pl.lit("…"))
         .otherwise(pl.col("why"))
     )
 

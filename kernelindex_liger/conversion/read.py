@@ -27,6 +27,8 @@ PENDING = 16 << 20
 """Bytes that may wait for a closing quote before the waiting ends."""
 
 BOM = b"\xef\xbb\xbf"
+MAGIC = (b"\x1f\x8b", b"\x28\xb5", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+"""First bytes of gzip, Zstandard and zlib streams."""
 
 
 @dataclass(frozen=True)
@@ -142,17 +144,21 @@ def _header(source: Source, data: bytes, line: int) -> tuple[list[str], bytes, i
 
 def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
     """The block by polars, or None where polars might have read it otherwise than it was written."""
-    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
+    # polars would decompress a block that happens to begin like a compressed file
+    if data.startswith(MAGIC) or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
         return None
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
     try:
         frame = pl.read_csv(
             io.BytesIO(data), has_header=False, new_columns=order, schema=dict.fromkeys(order, pl.String())
         )
-    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError):
         return None
     # polars fills short rows with nulls, so a null in the last column may be one
     if frame.height != lines or frame.get_column(order[-1]).null_count():
+        return None
+    longest = frame.select(pl.max_horizontal(pl.all().str.len_bytes().max())).item()
+    if longest is not None and longest > csv.field_size_limit():
         return None
     return frame.with_columns(pl.all().fill_null(""))
 

@@ -119,12 +119,12 @@ def test_a_second_run_waits_for_the_first_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("format_", ["tree", "jsonl", "parquet", "submission"])
 def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, format_: str) -> None:
     source = tmp_path / "in.csv"
-    rows = [ROW | {"x_value": str(1024 + 8 * index)} for index in range(4000)]
+    rows = [ROW | {"x_value": str(1024 + 8 * index)} for index in range(2000)]
     source.write_text(text(rows), newline="")
     whole = tmp_path / "whole"
     convert([source], whole, Options(format=format_))
     out = tmp_path / "out"
-    for delay in (0.3, 0.5, 0.7, 0.9, 1.2):
+    for delay in (0.4, 0.8, 1.2):
         process = subprocess.Popen(spawn("csv", str(source), "-o", str(out), "--format", format_, "-q"), cwd=ROOT)
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
