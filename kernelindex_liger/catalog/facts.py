@@ -88,7 +88,7 @@ class Shape(Fact):
     parts: tuple[str, ...] = ()
     """For tuples: the names of the parts."""
     where: dict[str, ConfigValue | tuple[ConfigValue, ...]] = {}
-    """Config values (or x itself, as `x`) that a row must have: one value, or any of several."""
+    """Config values that a row must have, one or any of several; `x` is x itself, `provider` the row's provider."""
     zero: tuple[str, ...] = ()
     """Expressions that must be zero, such as `hidden % q_heads`."""
     axes: Annotated[dict[Token, str | int], Field(min_length=1)]

@@ -99,7 +99,7 @@ class Combiner:
         if gpu == REHEARSAL:
             return Skip("rehearsal", "measured on the CPU")
         shape = next((one.shape for one in reversed(corrections) if one.shape is not None), None)
-        reading = self._workload(kernel, x_name, x, config, shape)
+        reading = self._workload(kernel, provider, x_name, x, config, shape)
         if isinstance(reading, Skip):
             return reading
         known = self._catalog.providers.get(provider)
@@ -138,13 +138,14 @@ class Combiner:
             self._linker.environment(gpu, reading.gpus),
         )
 
-    def _workload(self, *key: str | None) -> Reading | Skip:
+    def _workload(
+        self, kernel: str, provider: str, x_name: str, x: str, config: str, shape: str | None
+    ) -> Reading | Skip:
+        key = (kernel, provider, x_name, x, config, shape)
         known = self._workloads.get(key)
         if known is None:
-            kernel, x_name, x, config, shape = key
             try:
-                assert kernel is not None and x_name is not None and x is not None and config is not None  # noqa: S101, PT018
-                known = read_workload(self._catalog, kernel, x_name, x, config, shape)
+                known = read_workload(self._catalog, kernel, provider, x_name, x, config, shape)
             except Unread as unread:
                 known = unread.skip
             self._workloads[key] = known
