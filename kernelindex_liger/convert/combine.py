@@ -133,7 +133,7 @@ class Combiner:
             pass_,
             metric,
             workload,
-            self._linker.implementation(kernel, main, provider, resolved, workload.links[0]),
+            self._linker.implementation(kernel, main, resolved.name or provider, resolved, workload.links[0]),
             self._linker.protocol(protocol, pass_),
             self._linker.environment(gpu, reading.gpus),
         )
