@@ -57,6 +57,8 @@ class Reading:
     scalars: dict[str, tuple[str, int | float]] = field(default_factory=dict)
     """Scalars: dtype and value."""
     gpus: int = 1
+    model: str = ""
+    """The model that the row names instead of sizes; several models can be one workload."""
 
     @functools.cached_property
     def case_key(self) -> str:
@@ -163,7 +165,8 @@ def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Ma
     }
     dtypes = {name: _dtype(names, dtype) for name, dtype in shape.dtypes.items()}
     operation = catalog.operation(kernel, shape)
-    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus)
+    model = x if shape.reads == "model" else ""
+    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus, model)
 
 
 def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
