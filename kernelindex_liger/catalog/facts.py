@@ -88,7 +88,7 @@ class Shape(Fact):
     parts: tuple[str, ...] = ()
     """For tuples: the names of the parts."""
     where: dict[str, ConfigValue | tuple[ConfigValue, ...]] = {}
-    """Config values (or x itself, as `x`) that a row must have: one value, or any of several."""
+    """Config values that a row must have, one or any of several; `x` is x itself, `provider` the row's provider."""
     zero: tuple[str, ...] = ()
     """Expressions that must be zero, such as `hidden % q_heads`."""
     axes: Annotated[dict[Token, str | int], Field(min_length=1)]
@@ -161,6 +161,8 @@ def allowed(value: object, wanted: ConfigValue | tuple[ConfigValue, ...]) -> boo
 class Implementation(Fact):
     """Whose implementation a provider is; in a kernel's file only what differs there."""
 
+    name: Identifier | None = None
+    """Stands in the document's name in place of the provider, where only some of a provider's rows are meant."""
     title: str | None = None
     project: str | None = None
     language: Token | None = None
@@ -183,6 +185,8 @@ class Provider(Fact):
     concluded: str | None = None
     pip: str | None = None
     role: Literal["baseline", "contender"] = "contender"
+    name: Identifier | None = None
+    """In place of the provider in the names of implementations."""
 
     def with_changes(self, *changes: Implementation | None) -> Provider:
         """This provider with every field that a change gives; an empty text takes a field away."""

@@ -58,9 +58,14 @@ class Combination:
         return f"{self.reading.kernel.name}/{self.pass_}{suffix}"
 
     @property
+    def measured(self) -> str:
+        """The case key, and the model's name where a sweep over models measured one workload several times."""
+        return "-".join(filter(None, (self.reading.case_key, slug(self.reading.model))))
+
+    @property
     def id_prefix(self) -> str:
         """The external id up to the timestamp."""
-        parts = (self.reading.kernel.name, self.pass_, self.provider_name, slug(self.gpu), self.reading.case_key)
+        parts = (self.reading.kernel.name, self.pass_, self.provider_name, slug(self.gpu), self.measured)
         metric = "" if self.metric == "speed" else f"{self.metric}/"
         return "/".join(parts) + "/" + metric
 
@@ -69,7 +74,7 @@ class Combination:
         """The run's name up to the timestamp, not yet cut."""
         metric = () if self.metric == "speed" else (self.metric,)
         parts = ("liger", self.reading.kernel.name, *metric, self.pass_, self.provider_name, self.gpu)
-        return "-".join(slug(part) for part in (*parts, self.reading.case_key)) + "-"
+        return "-".join(slug(part) for part in (*parts, self.measured)) + "-"
 
     @property
     def title(self) -> str:
@@ -99,7 +104,7 @@ class Combiner:
         if gpu == REHEARSAL:
             return Skip("rehearsal", "measured on the CPU")
         shape = next((one.shape for one in reversed(corrections) if one.shape is not None), None)
-        reading = self._workload(kernel, x_name, x, config, shape)
+        reading = self._workload(kernel, provider, x_name, x, config, shape)
         if isinstance(reading, Skip):
             return reading
         known = self._catalog.providers.get(provider)
@@ -114,7 +119,7 @@ class Combiner:
         if protocol is None:
             return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {pass_!r}")
         combination = self._combination(key, reading, protocol, corrections)
-        too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(reading.case_key) > PART_LENGTH
+        too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(combination.measured) > PART_LENGTH
         return Skip("unmet_condition", "the external id would be too long") if too_long else combination
 
     def _combination(
@@ -133,18 +138,19 @@ class Combiner:
             pass_,
             metric,
             workload,
-            self._linker.implementation(kernel, main, provider, resolved, workload.links[0]),
+            self._linker.implementation(kernel, main, resolved.name or provider, resolved, workload.links[0]),
             self._linker.protocol(protocol, pass_),
             self._linker.environment(gpu, reading.gpus),
         )
 
-    def _workload(self, *key: str | None) -> Reading | Skip:
+    def _workload(
+        self, kernel: str, provider: str, x_name: str, x: str, config: str, shape: str | None
+    ) -> Reading | Skip:
+        key = (kernel, provider, x_name, x, config, shape)
         known = self._workloads.get(key)
         if known is None:
-            kernel, x_name, x, config, shape = key
             try:
-                assert kernel is not None and x_name is not None and x is not None and config is not None  # noqa: S101, PT018
-                known = read_workload(self._catalog, kernel, x_name, x, config, shape)
+                known = read_workload(self._catalog, kernel, provider, x_name, x, config, shape)
             except Unread as unread:
                 known = unread.skip
             self._workloads[key] = known

@@ -57,6 +57,8 @@ class Reading:
     scalars: dict[str, tuple[str, int | float]] = field(default_factory=dict)
     """Scalars: dtype and value."""
     gpus: int = 1
+    model: str = ""
+    """The model that the row names instead of sizes; several models can be one workload."""
 
     @functools.cached_property
     def case_key(self) -> str:
@@ -74,9 +76,9 @@ class Unread(Exception):  # noqa: N818 - a decision about a row, not a failure o
 
 
 def read_workload(
-    catalog: Catalog, kernel_name: str, x_name: str, x: str, config: str, shape_id: str | None
+    catalog: Catalog, kernel_name: str, provider: str, x_name: str, x: str, config: str, shape_id: str | None
 ) -> Reading:
-    """What a kernel's shape makes of one x and config.
+    """What a kernel's shape makes of one x and config; the provider matters where it gets tensors of its own.
 
     `shape_id` is the shape that a correction names, instead of the one whose keys claim the row.
 
@@ -96,7 +98,7 @@ def read_workload(
         )
     unmet = ""
     for shape in candidates:
-        unmet = _unmet(shape, x, values)
+        unmet = _unmet(shape, {"x": x, "provider": provider} | values)
         if not unmet:
             return _evaluate(catalog, kernel, shape, x, values)
     raise Unread("unmet_condition", f"{kernel_name}, shape {candidates[-1].id}: {unmet}")
@@ -133,10 +135,10 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _unmet(shape: Shape, x: str, config: Mapping[str, Any]) -> str:
+def _unmet(shape: Shape, values: Mapping[str, Any]) -> str:
     """What keeps a shape from claiming a row, or nothing."""
     for key, wanted in shape.where.items():
-        value = x if key == "x" and "x" not in config else config.get(key)
+        value = values.get(key)
         if not allowed(value, wanted):
             return f"{key} is {json.dumps(value)}, not {json.dumps(wanted)}"
     return ""
@@ -163,7 +165,8 @@ def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Ma
     }
     dtypes = {name: _dtype(names, dtype) for name, dtype in shape.dtypes.items()}
     operation = catalog.operation(kernel, shape)
-    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus)
+    model = x if shape.reads == "model" else ""
+    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus, model)
 
 
 def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
