@@ -106,8 +106,8 @@ class Points:
 class Sweep:
     """One way of going through sizes.
 
-    `answers` are the `--sweep` names that run it. `probes` are measured on a device (their peaks in bytes go to
-    `points`, in order); without a device the one number `estimate` takes their place: the peak of the probe
+    `answers` are the `--sweep` names that run it. `probes` are measured on a device (their peaks in bytes go
+    to `points`, in order); without a device the one number `estimate` takes their place: the peak of the probe
     (the largest, where there are several) for the default model and --bt. A sweep without probes is fixed.
     `devices` is the number of GPUs that one case needs.
     """
@@ -199,14 +199,14 @@ class Work:
     """Inputs and modules of one case, on its device.
 
     The shared harness (see `harness.py`) derives every pass from `forward` and `reset`: upstream's rule for
-    most scripts. Where a script has its own measuring code, `steps[pass]()` returns the `Step` instead; it runs
-    once, outside the timing.
+    most scripts. Where a script has its own measuring code, `steps[pass]()` returns the `Step` instead; it
+    runs once, outside the timing.
     """
 
     forward: Callable[[], Any]
     """One forward call -> the one tensor that backward starts from."""
     reset: Sequence[Any] = ()
-    """Gradients that are dropped before each timed call (upstream's grad_to_none: usually the first input)."""
+    """Tensors whose gradients are dropped before each timed call (usually the first input)."""
     tensors: Mapping[str, Any] = field(default_factory=dict)
     """Inputs and parameters by name, leaves wherever a gradient is wanted. Same names, and for one seed the
     same values, for each provider that is compared: a rehearsal checks both and compares their gradients."""
@@ -230,13 +230,13 @@ class ImplRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """Everything about one `kernel_name`: which rows it gives and how each is measured. Orders are row orders."""
+    """Everything about one `kernel_name`: its rows and how each is measured. Orders are row orders."""
 
     name: str
     script: str
     """Upstream's script: `benchmark_rms_norm.py`."""
     liger: tuple[str, ...]
-    """Dotted liger-kernel modules that must exist for the `liger` providers (found on disk, never imported)."""
+    """Dotted liger-kernel modules that the `liger` providers need (found on disk, never imported)."""
     providers: tuple[Provider, ...]
     speed: tuple[str, ...]
     memory: tuple[str, ...]

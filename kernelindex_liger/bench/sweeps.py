@@ -41,7 +41,7 @@ def usable_bytes(total_gib: int) -> float:
 def safe_length(
     total_gib: int, peak: int, *, batch: int, length: int, longest: int, scaling: Scaling = "linear"
 ) -> int:
-    """Longest power-of-two length (>= 1024) that fits, from the `peak` bytes of a probe of `batch` x `length`."""
+    """Longest power-of-two length (>= 1024) that fits, from the `peak` bytes of a `batch` x `length` probe."""
     usable = usable_bytes(total_gib)
     each = max(1.0, peak / (batch * length * (length if scaling == "quadratic" else 1)))
     fits = usable / (probe_batch(batch) * each)
@@ -57,7 +57,7 @@ def probe_batch(batch: int) -> int:
 def safe_tokens(total_gib: int, worst_peak: int, bt: int) -> tuple[int, int]:
     """(bsz, seq_len) of a model_config sweep: `worst_peak` bytes is the largest model's probe at `bt` tokens.
 
-    Upstream divides by min(bt, 1024) although it probes with bt tokens; so do we, or the rows would not match.
+    Upstream divides by min(bt, 1024) although it probes with bt tokens; so do we, or rows would not match.
     """
     per_token = max(1, worst_peak // min(bt, 1024))
     safe = min(bt, max(1, int(usable_bytes(total_gib) / per_token)))
@@ -138,8 +138,8 @@ def model_config(
 ) -> Sweep:
     """The sweep over all model profiles at a fixed number of tokens (--bt).
 
-    `estimate` is the largest probe's peak in bytes at bt 2048. `config(request, bsz, seq_len)` replaces upstream's
-    `{bsz, seq_len, **extra}`; `probe_config` and `probe_x` replace what is probed.
+    `estimate` is the largest probe's peak in bytes at bt 2048. `config(request, bsz, seq_len)` replaces
+    upstream's `{bsz, seq_len, **extra}`; `probe_config` and `probe_x` replace what is probed.
     """
     given = dict(extra or {})
 

@@ -7,7 +7,7 @@ from kernelindex_liger.bench.sweeps import model_config, token_length
 
 
 def build(case: Case) -> Work:
-    """Input x [T, H] with a gradient; weight ones[H] in float32 as upstream leaves it, whatever x's dtype is."""
+    """Input x [T, H] with a gradient; weight ones[H] in float32 as upstream leaves it, whatever x is."""
     import torch
 
     tokens = case.size("seq_len") if case.by_model else case.size("T", case.x)
