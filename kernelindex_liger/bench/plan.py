@@ -162,8 +162,8 @@ def series_of(
 ) -> Iterator[Series]:
     """The kernel's series in upstream's row order.
 
-    `points` are the sweeps' points by their place in `kernel.sweeps`, where probes were measured; a sweep that
-    it does not have is planned with its estimate.
+    `points` are the sweeps' points by their place in `kernel.sweeps`, where probes were measured; a sweep
+    that it does not have is planned with its estimate.
     """
     providers, _ = providers_of(kernel, selection, capability)
     seen: set[tuple[object, ...]] = set()

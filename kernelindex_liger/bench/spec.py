@@ -107,8 +107,8 @@ class Sweep:
     """One way of going through sizes.
 
     `answers` are the `--sweep` names that run it. `probes` are measured on a device (their peaks in bytes go
-    to `points`, in order); without a device the one number `estimate` takes their place: the probe's peak (the
-    largest, where there are several) for the default model and --bt. A sweep without probes is fixed.
+    to `points`, in order); without a device the one number `estimate` takes their place: the probe's peak
+    (the largest, where there are several) for the default model and --bt. A sweep without probes is fixed.
     `devices` is the number of GPUs that one case needs.
     """
 

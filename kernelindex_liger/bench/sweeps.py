@@ -41,7 +41,7 @@ def usable_bytes(total_gib: int) -> float:
 def safe_length(
     total_gib: int, peak: int, *, batch: int, length: int, longest: int, scaling: Scaling = "linear"
 ) -> int:
-    """Longest power-of-two length (>= 1024) that fits; `peak` bytes are those of a `batch` x `length` probe."""
+    """Longest power-of-two length (>= 1024) that fits, given `peak` bytes of a `batch` x `length` probe."""
     usable = usable_bytes(total_gib)
     each = max(1.0, peak / (batch * length * (length if scaling == "quadratic" else 1)))
     fits = usable / (probe_batch(batch) * each)

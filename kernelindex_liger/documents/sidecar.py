@@ -1,8 +1,8 @@
 """What a benchmark CSV cannot say, in `<name>.meta.jsonl` beside it: one JSON line a series.
 
-The runner writes it and the importer reads it; neither knows the other. A line names its series by the columns
-that its CSV rows share, and its cases by x. Lines are never identity: a row without a line means what it always
-meant. Where two lines name the same case, the later one counts.
+The runner writes it and the importer reads it; neither knows the other. A line names its series by the
+columns that its CSV rows share, and its cases by x. Lines are never identity: a row without a line means what
+it always meant. Where two lines name the same case, the later one counts.
 
 Nothing here names a host, a user, a serial number or a UUID.
 """
