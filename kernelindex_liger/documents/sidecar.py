@@ -55,8 +55,6 @@ class Gpu(_Model):
     compute_capability: str | None = None
     """As `9.0`."""
     power_limit_watts: float | None = None
-    clocks_locked: bool | None = None
-    """Whether application clocks are set below the maximum, as far as the driver tells."""
     max_sm_clock_mhz: int | None = None
     max_memory_clock_mhz: int | None = None
     persistence_mode: bool | None = None
