@@ -100,7 +100,7 @@ class CudaBackend:
         torch.backends.cudnn.deterministic = kernel.deterministic in {"cudnn", "full"}
 
     def failure(self, error: BaseException) -> tuple[str, bool]:
-        """Out of memory or shared memory is `resource_exceeded`; the process ends when its context is broken."""
+        """Too little memory is `resource_exceeded`; the process ends when its context is broken."""
         text = str(error)
         exhausted = isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(
             t in text for t in EXHAUSTED

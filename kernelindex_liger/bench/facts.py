@@ -1,4 +1,4 @@
-"""What is recorded of the machine: versions and set-up, and never a host name, user, serial number or UUID."""
+"""What is recorded of the machine: versions and set-up, never a host name, user, serial number or UUID."""
 
 from __future__ import annotations
 

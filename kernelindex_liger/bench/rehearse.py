@@ -62,7 +62,7 @@ class CpuBackend:
         raise NotImplementedError(f"{kernel.name}: {probe.provider}")
 
     def measure(self, kernel: Kernel, case: Case, timing: Timing) -> Measured:  # noqa: ARG002 - sampled once
-        """Run the step once, after its results were found to be the reference's. Milliseconds; memory is nan."""
+        """Run the step once, after comparing its results with the reference's. In ms; memory is nan."""
         _compare(kernel, case)
         work = _built(kernel, case)
         try:
@@ -132,7 +132,7 @@ class _Results:
 
 
 def _results(kernel: Kernel, case: Case) -> _Results:
-    """Inputs as built (some kernels write over them), outputs, and gradients under a seeded output gradient."""
+    """Inputs as built (some kernels write over them), outputs, gradients under a seeded output gradient."""
     work = _built(kernel, case)
     try:
         inputs = {name: tensor.detach().clone() for name, tensor in work.tensors.items()}

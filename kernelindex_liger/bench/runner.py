@@ -1,0 +1,417 @@
+"""Runs series on devices: who does what next, what a case's end means, what is kept.
+
+A thread a device holds the device's lock and one worker process. Kernels are planned when a device gets to
+them (their memory probes need it); their series go to whichever device is free.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from kernelindex_liger.bench import registry, table
+from kernelindex_liger.bench.locks import Target, lock_of
+from kernelindex_liger.bench.plan import Selection, Series, estimated, series_of, sweeps_of
+from kernelindex_liger.bench.process import Worker, WorkerDiedError, WorkerFailedError, WorkerTimeoutError
+from kernelindex_liger.bench.protocol import CaseMessage
+from kernelindex_liger.bench.results import Results
+from kernelindex_liger.bench.spec import Kernel, Points, Request
+from kernelindex_liger.documents.sidecar import Protocol, SeriesCase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from kernelindex_liger.bench.progress import Observer
+
+CUDA = "kernelindex_liger.bench.cuda:CudaBackend"
+REHEARSAL = "kernelindex_liger.bench.rehearse:CpuBackend"
+REHEARSAL_ENVIRONMENT = {"TRITON_INTERPRET": "1", "TORCHDYNAMO_DISABLE": "1", "CUDA_VISIBLE_DEVICES": ""}
+"""Interpreted Triton, eager torch.compile, no GPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a run goes about it."""
+
+    timeout: float = 600.0
+    """Seconds a case may take, set-up and compilation included."""
+    rep: int | None = None
+    warmup: int | None = None
+    skip_failed: bool = False
+    """Leave out cases whose last record in the sidecar is a failure."""
+    rehearse: bool = False
+    backend: str = CUDA
+    table: str = registry.TABLE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of every worker (the backend of liger-kernel)."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run did."""
+
+    done: int = 0
+    failed: int = 0
+    present: int = 0
+    """Cases that were there already."""
+    fatal: list[str] = field(default_factory=list)
+    """Why a device could not go on."""
+    interrupted: bool = False
+
+
+class Runner:
+    """One run. `run` blocks; `stop` may be called from a signal handler or another thread."""
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        selection: Selection,
+        make_request: Callable[[int], Request],
+        results: Results,
+        options: Options,
+        observer: Observer,
+    ) -> None:
+        """`make_request(total_gib)` is what is planned for on a device of that size."""
+        self._selection = selection
+        self._make_request = make_request
+        self._results = results
+        self._options = options
+        self._observer = observer
+        self._kernels = {kernel.name: kernel for kernel in kernels}
+        self._unplanned = deque(kernels)
+        self._series: deque[Series] = deque()
+        self._planning = 0
+        self._turn = threading.Condition()
+        self._stopped = threading.Event()
+        self._workers: dict[str, Worker] = {}
+        self._gpu_name: str | None = None
+        self._present: set[tuple[str, ...]] = set()
+        self.outcome = Outcome()
+
+    def run(self, targets: Sequence[Target]) -> Outcome:
+        """Measure everything on the targets; returns when done, stopped, or no device can go on.
+
+        Raises table.BadTableError when the output is no benchmark CSV.
+        """
+        if not self._results.overwrite:
+            self._present = self._results.present()
+        skipped = self._results.failed() if self._options.skip_failed else set()
+        self._present |= skipped
+        self._observer.planned(sum(self._cases_of(kernel) for kernel in self._unplanned))
+        threads = [threading.Thread(target=self._serve, args=(target,), daemon=True) for target in targets]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.2)
+        except KeyboardInterrupt:
+            self.outcome.interrupted = True
+            self.stop()
+            for thread in threads:
+                thread.join()
+        return self.outcome
+
+    def stop(self) -> None:
+        """End the cases that run now; what their series have measured is kept."""
+        self._stopped.set()
+        for worker in list(self._workers.values()):
+            worker.kill()
+        with self._turn:
+            self._turn.notify_all()
+
+    def _cases_of(self, kernel: Kernel) -> int:
+        request = self._make_request(80)
+        return sum(len(s.x_values) for s in self._planned(kernel, request, None, None))
+
+    # A device's thread.
+
+    def _serve(self, target: Target) -> None:
+        lock = lock_of(target.lock) if target.lock else None
+        try:
+            if lock:
+                self._acquire(lock, target)
+            current: Kernel | None = None
+            while not self._stopped.is_set():
+                job = self._next(current)
+                if job is None:
+                    break
+                if isinstance(job, Kernel):
+                    current = job
+                    self._plan(target, job)
+                else:
+                    current = self._kernels[job.kernel]
+                    self._measure(target, job)
+        except (WorkerFailedError, OSError) as error:
+            self._give_up(target, str(error))
+        except (WorkerDiedError, WorkerTimeoutError) as error:
+            self._give_up(target, f"the worker does not start: {error or 'no answer'}")
+        finally:
+            worker = self._workers.pop(target.label, None)
+            if worker:
+                worker.kill()
+            if lock and lock.is_locked:
+                lock.release()
+
+    def _acquire(self, lock: Any, target: Target) -> None:  # noqa: ANN401 - filelock's lock
+        from filelock import Timeout
+
+        told = False
+        while not self._stopped.is_set():
+            try:
+                lock.acquire(timeout=0.5)
+                return
+            except Timeout:
+                if not told:
+                    self._observer.note(f"device {target.label} is in use by another run; waiting for it")
+                    told = True
+
+    def _give_up(self, target: Target, why: str) -> None:
+        if not self._stopped.is_set():
+            self.outcome.fatal.append(f"device {target.label}: {why}")
+            self._observer.note(self.outcome.fatal[-1])
+
+    def _next(self, current: Kernel | None) -> Kernel | Series | None:
+        """A series of the kernel at hand, else a kernel to plan, else any series; None when nothing is left."""
+        with self._turn:
+            while not self._stopped.is_set():
+                for series in self._series:
+                    if current and series.kernel == current.name:
+                        self._series.remove(series)
+                        return series
+                if self._unplanned:
+                    self._planning += 1
+                    return self._unplanned.popleft()
+                if self._series:
+                    return self._series.popleft()
+                if not self._planning:
+                    return None
+                self._turn.wait(0.5)
+            return None
+
+    def _worker(self, target: Target, kernel: Kernel) -> Worker:
+        """The device's worker; a fresh one for each script, whose memory numbers must not see another's leftovers."""
+        label = target.label
+        worker = self._workers.get(label)
+        wanted = (kernel.script, tuple(sorted(kernel.environment.items())))
+        if worker and worker.alive and worker.serves == wanted:
+            return worker
+        if worker:
+            worker.kill()
+        options = self._options
+        environment = {**target.environment, **options.environment, **kernel.environment}
+        worker = Worker(options.backend, options.table, environment, serves=wanted)
+        self._workers[label] = worker
+        if self._stopped.is_set():
+            worker.kill()
+            raise WorkerDiedError("stopped")
+        with self._turn:
+            self._gpu_name = self._gpu_name or worker.gpu.name
+        if worker.gpu.name != self._gpu_name:
+            raise WorkerFailedError(
+                f"it is a {worker.gpu.name}, another is a {self._gpu_name}; run them apart"
+            )
+        return worker
+
+    # Planning.
+
+    def _planned(
+        self,
+        kernel: Kernel,
+        request: Request,
+        points: Mapping[int, Points] | None,
+        capability: tuple[int, int] | None,
+    ) -> Iterable[Series]:
+        for series in series_of(kernel, self._selection, request, points, capability):
+            if series.devices > 1:
+                continue
+            if self._options.rehearse:
+                provider = next(p for p in kernel.providers if p.name == series.provider)
+                if provider.cannot_rehearse is None:
+                    yield rehearsed(kernel, series)
+            else:
+                yield series
+
+    def _plan(self, target: Target, kernel: Kernel) -> None:
+        found: list[Series] = []
+        expected = self._cases_of(kernel)
+        try:
+            worker = self._worker(target, kernel)
+            request = self._make_request(worker.total_gib)
+            points = {} if self._options.rehearse else self._probed(target, kernel, request)
+            seen: set[tuple[Any, ...]] = set()
+            for series in self._planned(kernel, request, points, worker.capability):
+                missing = self._missing(series, worker)
+                self.outcome.present += len(series.x_values) - len(missing)
+                identity = (series.tagged, series.pass_name, series.metric, series.x_name, series.config_text)
+                if missing and (identity, missing) not in seen:
+                    seen.add((identity, missing))
+                    found.append(series.only(missing))
+        except BaseException:
+            # Another device may manage.
+            with self._turn:
+                self._unplanned.appendleft(kernel)
+                self._planning -= 1
+                self._turn.notify_all()
+            raise
+        with self._turn:
+            self._series.extend(found)
+            self._planning -= 1
+            self._observer.planned(sum(len(s.x_values) for s in found) - expected)
+            self._turn.notify_all()
+
+    def _missing(self, series: Series, worker: Worker) -> tuple[int | str, ...]:
+        rows = table.rows_of(series, gpu=worker.gpu.name, liger_version="")
+        return tuple(
+            x for x, row in zip(series.x_values, rows, strict=True) if table.key(row) not in self._present
+        )
+
+    def _probed(self, target: Target, kernel: Kernel, request: Request) -> dict[int, Points]:
+        """Points of the sweeps whose memory probes could be made; the others go by their estimate."""
+        found: dict[int, Points] = {}
+        for place, sweep in sweeps_of(kernel, self._selection):
+            peaks = []
+            for probe in sweep.probes(request) if sweep.probes else ():
+                message = {
+                    "op": "probe",
+                    "of": probe.kernel or kernel.name,
+                    "provider": probe.provider,
+                    "x": probe.x,
+                    "config": probe.config,
+                    "model": probe.model.name,
+                }
+                status, answer = self._ask(self._worker(target, kernel), message)
+                if status != "ok":
+                    self._observer.note(
+                        f"{kernel.name}: the memory probe of {probe.provider} failed ({answer['error']}); "
+                        "planned with an estimate"
+                    )
+                    break
+                peaks.append(int(answer["peak"]))
+            else:
+                found[place] = sweep.points(request, peaks)
+                continue
+            found[place] = estimated(sweep, request)
+        return found
+
+    # Measuring.
+
+    def _ask(self, worker: Worker, message: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """A worker's answer, or what its end means: (status, answer)."""
+        try:
+            answer = worker.ask(message, self._options.timeout)
+        except WorkerTimeoutError:
+            return "timeout", {"error": f"no answer within {self._options.timeout:g} s"}
+        except WorkerDiedError as error:
+            return "crashed", {"error": str(error)}
+        return str(answer["status"]), answer
+
+    def _measure(self, target: Target, series: Series) -> None:
+        kernel = self._kernels[series.kernel]
+        values: dict[int | str, tuple[float, float, float]] = {}
+        cases: list[SeriesCase] = []
+        worker = self._worker(target, kernel)
+        try:
+            for x in series.x_values:
+                worker = self._worker(target, kernel)
+                self._observer.started(series, x)
+                started = time.monotonic()
+                status, answer = self._ask(worker, self._message(kernel, series, x))
+                if self._stopped.is_set() and status != "ok":
+                    break
+                case = SeriesCase(
+                    x_value=str(x),
+                    status=status,
+                    samples=answer.get("samples"),
+                    seconds=answer.get("seconds", round(time.monotonic() - started, 3)),
+                    error=answer.get("error"),
+                    before=answer.get("before"),
+                    after=answer.get("after"),
+                )
+                cases.append(case)
+                if status == "ok":
+                    y50, y20, y80 = answer["y"]
+                    values[x] = (y50, y20, y80)
+                self._count(status)
+                self._observer.finished(series, x, case, values.get(x))
+                if self._stopped.is_set():
+                    break
+        finally:
+            if cases:
+                self._results.add(
+                    series,
+                    values,
+                    cases=tuple(cases),
+                    gpu=worker.gpu,
+                    software=worker.software,
+                    protocol=self._protocol(kernel, series),
+                    liger_version=worker.liger_version,
+                )
+
+    def _count(self, status: str) -> None:
+        with self._turn:
+            if status == "ok":
+                self.outcome.done += 1
+            else:
+                self.outcome.failed += 1
+
+    def _message(self, kernel: Kernel, series: Series, x: int | str) -> dict[str, Any]:
+        return CaseMessage(
+            kernel=series.kernel,
+            provider=series.provider,
+            pass_name=series.pass_name,
+            metric=series.metric,
+            x_name=series.x_name,
+            x=x,
+            config=series.config,
+            model=series.model,
+            sizes=kernel.tiny.sizes if self._options.rehearse else {},
+            rep=self._options.rep,
+            warmup=self._options.warmup,
+        ).to_json()
+
+    def _protocol(self, kernel: Kernel, series: Series) -> Protocol:
+        timing, options = kernel.timing, self._options
+        rep = timing.rep if options.rep is None else options.rep
+        warmup = timing.warmup if options.warmup is None else options.warmup
+        shared: dict[str, Any] = {
+            "implementation": self._selection.impl,
+            "deterministic": kernel.deterministic,
+            "environment": dict(kernel.environment),
+        }
+        if options.rehearse:
+            return Protocol(harness="rehearsal", **shared)
+        if series.metric == "memory":
+            return Protocol(
+                harness="peak_allocation", warmup_iterations=kernel.memory_sampling.warmup, **shared
+            )
+        if timing.method == "loop":
+            return Protocol(
+                harness="event_loop",
+                warmup_iterations=warmup,
+                iterations_per_sample=rep,
+                l2_policy="warm",
+                **shared,
+            )
+        policy: Literal["flushed"] = "flushed"
+        return Protocol(
+            harness="triton.testing.do_bench", warmup_ms=warmup, rep_ms=rep, l2_policy=policy, **shared
+        )
+
+
+def rehearsed(kernel: Kernel, series: Series) -> Series:
+    """The series at rehearsal sizes: one x, and the config's values replaced by the tiny ones."""
+    tiny = kernel.tiny
+    config = {key: tiny.sizes.get(key, value) for key, value in series.config.items()}
+    x_values = series.x_values[:1] if series.x_name == "model_config" else (tiny.x[series.x_name],)
+    return replace(series, config=config, x_values=x_values)
+
+
+def output_of(path: Path, *, overwrite: bool) -> Results:
+    """The results at `path`. Raises OSError when its folder cannot be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Results(path, overwrite=overwrite)
