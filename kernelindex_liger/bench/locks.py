@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A device that a worker gets to itself: its label, its worker's variables, and what its lock is called."""
+    """A device that a worker gets to itself: its label, its worker's variables, its lock's name."""
 
     label: str
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -84,7 +84,7 @@ class Results:
             series, gpu=gpu.name, liger_version=liger_version, timestamp=timestamp, values=values
         )
         meta = SeriesMeta(
-            schema=SCHEMA,
+            schema_=SCHEMA,
             series=SeriesIdentity(
                 kernel_name=series.kernel,
                 kernel_provider=series.tagged,

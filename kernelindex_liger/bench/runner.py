@@ -8,46 +8,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench import registry, table
+from kernelindex_liger.bench import table
+from kernelindex_liger.bench.cases import Options, message_of, protocol_of, rehearsed
 from kernelindex_liger.bench.locks import Target, lock_of
 from kernelindex_liger.bench.plan import Selection, Series, estimated, series_of, sweeps_of
 from kernelindex_liger.bench.process import Worker, WorkerDiedError, WorkerFailedError, WorkerTimeoutError
-from kernelindex_liger.bench.protocol import CaseMessage
 from kernelindex_liger.bench.results import Results
+from kernelindex_liger.bench.schedule import Schedule
 from kernelindex_liger.bench.spec import Kernel, Points, Request
-from kernelindex_liger.documents.sidecar import Protocol, SeriesCase
+from kernelindex_liger.documents.sidecar import SeriesCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from kernelindex_liger.bench.progress import Observer
-
-CUDA = "kernelindex_liger.bench.cuda:CudaBackend"
-REHEARSAL = "kernelindex_liger.bench.rehearse:CpuBackend"
-REHEARSAL_ENVIRONMENT = {"TRITON_INTERPRET": "1", "TORCHDYNAMO_DISABLE": "1", "CUDA_VISIBLE_DEVICES": ""}
-"""Interpreted Triton, eager torch.compile, no GPU."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a run goes about it."""
-
-    timeout: float = 600.0
-    """Seconds a case may take, set-up and compilation included."""
-    rep: int | None = None
-    warmup: int | None = None
-    skip_failed: bool = False
-    """Leave out cases whose last record in the sidecar is a failure."""
-    rehearse: bool = False
-    backend: str = CUDA
-    table: str = registry.TABLE
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables of every worker (the backend of liger-kernel)."""
 
 
 @dataclass(slots=True)
@@ -82,10 +60,8 @@ class Runner:
         self._options = options
         self._observer = observer
         self._kernels = {kernel.name: kernel for kernel in kernels}
-        self._unplanned = deque(kernels)
-        self._series: deque[Series] = deque()
-        self._planning = 0
-        self._turn = threading.Condition()
+        self._schedule = Schedule(kernels)
+        self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._workers: dict[str, Worker] = {}
         self._gpu_name: str | None = None
@@ -101,7 +77,7 @@ class Runner:
             self._present = self._results.present()
         skipped = self._results.failed() if self._options.skip_failed else set()
         self._present |= skipped
-        self._observer.planned(sum(self._cases_of(kernel) for kernel in self._unplanned))
+        self._observer.planned(sum(self._cases_of(kernel) for kernel in self._kernels.values()))
         threads = [threading.Thread(target=self._serve, args=(target,), daemon=True) for target in targets]
         for thread in threads:
             thread.start()
@@ -121,8 +97,7 @@ class Runner:
         self._stopped.set()
         for worker in list(self._workers.values()):
             worker.kill()
-        with self._turn:
-            self._turn.notify_all()
+        self._schedule.stop()
 
     def _cases_of(self, kernel: Kernel) -> int:
         request = self._make_request(80)
@@ -137,7 +112,7 @@ class Runner:
                 self._acquire(lock, target)
             current: Kernel | None = None
             while not self._stopped.is_set():
-                job = self._next(current)
+                job = self._schedule.next(current)
                 if job is None:
                     break
                 if isinstance(job, Kernel):
@@ -175,26 +150,8 @@ class Runner:
             self.outcome.fatal.append(f"device {target.label}: {why}")
             self._observer.note(self.outcome.fatal[-1])
 
-    def _next(self, current: Kernel | None) -> Kernel | Series | None:
-        """A series of the kernel at hand, else a kernel to plan, else any series; None when nothing is left."""
-        with self._turn:
-            while not self._stopped.is_set():
-                for series in self._series:
-                    if current and series.kernel == current.name:
-                        self._series.remove(series)
-                        return series
-                if self._unplanned:
-                    self._planning += 1
-                    return self._unplanned.popleft()
-                if self._series:
-                    return self._series.popleft()
-                if not self._planning:
-                    return None
-                self._turn.wait(0.5)
-            return None
-
     def _worker(self, target: Target, kernel: Kernel) -> Worker:
-        """The device's worker; a fresh one for each script, whose memory numbers must not see another's leftovers."""
+        """The device's worker; a fresh one a script: memory numbers must not see another's leftovers."""
         label = target.label
         worker = self._workers.get(label)
         wanted = (kernel.script, tuple(sorted(kernel.environment.items())))
@@ -209,7 +166,7 @@ class Runner:
         if self._stopped.is_set():
             worker.kill()
             raise WorkerDiedError("stopped")
-        with self._turn:
+        with self._lock:
             self._gpu_name = self._gpu_name or worker.gpu.name
         if worker.gpu.name != self._gpu_name:
             raise WorkerFailedError(
@@ -252,17 +209,10 @@ class Runner:
                     seen.add((identity, missing))
                     found.append(series.only(missing))
         except BaseException:
-            # Another device may manage.
-            with self._turn:
-                self._unplanned.appendleft(kernel)
-                self._planning -= 1
-                self._turn.notify_all()
+            self._schedule.returned(kernel)
             raise
-        with self._turn:
-            self._series.extend(found)
-            self._planning -= 1
-            self._observer.planned(sum(len(s.x_values) for s in found) - expected)
-            self._turn.notify_all()
+        self._observer.planned(sum(len(s.x_values) for s in found) - expected)
+        self._schedule.planned(found)
 
     def _missing(self, series: Series, worker: Worker) -> tuple[int | str, ...]:
         rows = table.rows_of(series, gpu=worker.gpu.name, liger_version="")
@@ -320,7 +270,7 @@ class Runner:
                 worker = self._worker(target, kernel)
                 self._observer.started(series, x)
                 started = time.monotonic()
-                status, answer = self._ask(worker, self._message(kernel, series, x))
+                status, answer = self._ask(worker, message_of(kernel, series, x, self._options))
                 if self._stopped.is_set() and status != "ok":
                     break
                 case = SeriesCase(
@@ -348,67 +298,16 @@ class Runner:
                     cases=tuple(cases),
                     gpu=worker.gpu,
                     software=worker.software,
-                    protocol=self._protocol(kernel, series),
+                    protocol=protocol_of(kernel, series, self._options, self._selection.impl),
                     liger_version=worker.liger_version,
                 )
 
     def _count(self, status: str) -> None:
-        with self._turn:
+        with self._lock:
             if status == "ok":
                 self.outcome.done += 1
             else:
                 self.outcome.failed += 1
-
-    def _message(self, kernel: Kernel, series: Series, x: int | str) -> dict[str, Any]:
-        return CaseMessage(
-            kernel=series.kernel,
-            provider=series.provider,
-            pass_name=series.pass_name,
-            metric=series.metric,
-            x_name=series.x_name,
-            x=x,
-            config=series.config,
-            model=series.model,
-            sizes=kernel.tiny.sizes if self._options.rehearse else {},
-            rep=self._options.rep,
-            warmup=self._options.warmup,
-        ).to_json()
-
-    def _protocol(self, kernel: Kernel, series: Series) -> Protocol:
-        timing, options = kernel.timing, self._options
-        rep = timing.rep if options.rep is None else options.rep
-        warmup = timing.warmup if options.warmup is None else options.warmup
-        shared: dict[str, Any] = {
-            "implementation": self._selection.impl,
-            "deterministic": kernel.deterministic,
-            "environment": dict(kernel.environment),
-        }
-        if options.rehearse:
-            return Protocol(harness="rehearsal", **shared)
-        if series.metric == "memory":
-            return Protocol(
-                harness="peak_allocation", warmup_iterations=kernel.memory_sampling.warmup, **shared
-            )
-        if timing.method == "loop":
-            return Protocol(
-                harness="event_loop",
-                warmup_iterations=warmup,
-                iterations_per_sample=rep,
-                l2_policy="warm",
-                **shared,
-            )
-        policy: Literal["flushed"] = "flushed"
-        return Protocol(
-            harness="triton.testing.do_bench", warmup_ms=warmup, rep_ms=rep, l2_policy=policy, **shared
-        )
-
-
-def rehearsed(kernel: Kernel, series: Series) -> Series:
-    """The series at rehearsal sizes: one x, and the config's values replaced by the tiny ones."""
-    tiny = kernel.tiny
-    config = {key: tiny.sizes.get(key, value) for key, value in series.config.items()}
-    x_values = series.x_values[:1] if series.x_name == "model_config" else (tiny.x[series.x_name],)
-    return replace(series, config=config, x_values=x_values)
 
 
 def output_of(path: Path, *, overwrite: bool) -> Results:
