@@ -149,3 +149,12 @@ class RichProgress(_Counting):
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+
+def progress() -> PlainProgress | RichProgress:
+    """A bar where stderr is a terminal, plain lines elsewhere."""
+    if not sys.stderr.isatty():
+        return PlainProgress()
+    from rich.console import Console
+
+    return RichProgress(Console(stderr=True))
