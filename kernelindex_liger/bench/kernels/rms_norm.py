@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from kernelindex_liger.bench.spec import Case, Kernel, Provider, Tiny, Work
-from kernelindex_liger.bench.sweeps import model_config, token_length
+from typing import TYPE_CHECKING, Any
+
+from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared.common import (
+    CUTILE_AND_CUTEDSL,
+    FORWARD_BACKWARD_FULL,
+    LIGER,
+    baseline,
+    both_sweeps,
+    sequence,
+)
+from kernelindex_liger.bench.kernels.shared.rows import on_rows
+from kernelindex_liger.bench.spec import Kernel, Tiny
+
+if TYPE_CHECKING:
+    from kernelindex_liger.bench.spec import Case
 
 
-def build(case: Case) -> Work:
-    """Input x [T, H] with a gradient; weight ones[H] in float32 as upstream leaves it, whatever x is."""
-    import torch
-
-    tokens = case.size("seq_len") if case.by_model else case.size("T", case.x)
-    hidden = case.size("hidden_size")
-    dtype = getattr(torch, case.size("dtype").removeprefix("torch."))
-    x = torch.randn(tokens, hidden, dtype=dtype, device=case.device, requires_grad=True)
-    eps = case.size("eps")
+def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+    """The provider's norm; its weight is float32 whatever x's dtype is."""
     if case.provider == "liger":
         from liger_kernel.transformers.rms_norm import LigerRMSNorm
 
-        layer = LigerRMSNorm(hidden_size=hidden, eps=eps).to(case.device)
-    else:
-        from kernelindex_liger.bench.references.norms import RMSNorm
+        return LigerRMSNorm(hidden_size=case.size("hidden_size"), eps=case.size("eps")).to(case.device)
+    from kernelindex_liger.bench.references.norms import RMSNorm
 
-        layer = RMSNorm(hidden, eps).to(case.device)
-    return Work(forward=lambda: layer(x), reset=[x], tensors={"x": x, "weight": layer.weight})
+    return RMSNorm(case.size("hidden_size"), case.size("eps")).to(case.device)
 
 
 KERNELS = (
@@ -31,27 +36,20 @@ KERNELS = (
         name="rms_norm",
         script="benchmark_rms_norm.py",
         liger=("liger_kernel.transformers.rms_norm",),
-        providers=(Provider(name="huggingface", role="baseline"), Provider(name="liger", role="liger")),
-        speed=("forward", "backward", "full"),
+        providers=(baseline("huggingface"), LIGER),
+        speed=FORWARD_BACKWARD_FULL,
         memory=("full",),
-        sweeps=(
-            token_length(
-                x_name="T",
-                x_label="Sequence length",
-                model_keys=("hidden_size", "dtype"),
-                extra={"eps": 1e-06},
-                probe_provider="huggingface",
-                probe_x=1024,
-                estimate=142639104,
-            ),
-            model_config(
-                model_keys=("hidden_size", "dtype"),
-                extra={"eps": 1e-06},
-                probe_provider="huggingface",
-                estimate=570490880,
-            ),
+        sweeps=both_sweeps(
+            "T",
+            "Sequence length",
+            model_keys=("hidden_size", "dtype"),
+            extra={"eps": 1e-06},
+            probe=("huggingface", 1024),
+            estimates=(142639104, 570490880),
         ),
-        build=build,
-        tiny=Tiny(x={"T": 8}, sizes={"hidden_size": 64, "seq_len": 8, "dtype": "torch.float32"}),
+        build=on_rows(layer, sequence),
+        tiny=Tiny(x={"T": 8}, sizes={"seq_len": 8, "hidden_size": 64, "dtype": "torch.float32"}),
+        impls=CUTILE_AND_CUTEDSL,
+        deviations=(caveats.FLOAT32_WEIGHTS, caveats.GRADIENTS_ACCUMULATE),
     ),
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def distilled(
-    soft: Callable[[Tensor, Tensor], Tensor],
+    soft: Callable[[Tensor, Tensor, Tensor], Tensor],
     *,
     student: Tensor,
     student_weight: Tensor,
@@ -24,7 +24,7 @@ def distilled(
     soft_share: float,
     ignored: int,
 ) -> Tensor:
-    """hard_share * cross entropy + soft_share * soft(student logits, teacher logits) -> scalar.
+    """hard_share * cross entropy + soft_share * soft(student and teacher logits, target) -> scalar.
 
     student [N, H / 2], teacher [N, H], target [N]; logits are float32, the teacher's without a graph.
     """
@@ -37,4 +37,4 @@ def distilled(
     # Temperature one: the division is made in place on the float32 copies, as it always was.
     student_logits /= 1.0
     teacher_logits /= 1.0
-    return hard_share * hard + soft_share * soft(student_logits, teacher_logits)
+    return hard_share * hard + soft_share * soft(student_logits, teacher_logits, target)

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from kernelindex_liger.bench.references.preference import Head, token_logps
+from kernelindex_liger.bench.references.preference import Head, picked, token_logps
 
 
 def clipped(ratio: Tensor, advantage: Tensor, low: float, high: float) -> Tensor:
@@ -39,9 +39,14 @@ def grpo_head(
 
     `level` sequence (GSPO, arXiv:2507.18071) weighs a whole sequence by its mean log-ratio.
     """
-    logps = token_logps(head.logits(hidden).float(), tokens)
+    # Logits and log-probabilities of both heads are held to the end: the baseline's peak memory counts them.
+    logits = head.logits(hidden)
+    all_logps = torch.log_softmax(logits.float(), dim=-1)
+    logps = picked(all_logps, tokens)
     with torch.no_grad():
-        reference = token_logps(reference_head.logits(reference_hidden).float(), tokens)
+        reference_logits = reference_head.logits(reference_hidden)
+        all_reference = torch.log_softmax(reference_logits.float(), dim=-1)
+        reference = picked(all_reference, tokens)
     log_ratio = logps - logps.detach()
     if level == "sequence":
         log_ratio = ((log_ratio * mask).sum(-1) / mask.sum(-1).clamp(min=1.0)).unsqueeze(-1)

@@ -2,8 +2,8 @@
 
 The head's logits [B, T, V] are materialised; that is what the fused losses avoid. Where a loss is paired,
 the first B // 2 sequences are the chosen answers and the rest the rejected ones, so that a batch of one has
-no chosen answer and its loss is NaN. Every function also computes what trainers log (mean logits of both halves,
-rewards): those reductions run over the full logits and belong to what is timed.
+no chosen answer and its loss is NaN. Every function also computes what trainers log (mean logits of both
+halves, rewards): those reductions run over the full logits and belong to what is timed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ class Head:
 
 def token_logps(logits: Tensor, labels: Tensor) -> Tensor:
     """Log-probability of each label: [..., V], [...] -> [...]."""
-    return logits.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    return picked(logits.log_softmax(-1), labels)
+
+
+def picked(values: Tensor, labels: Tensor) -> Tensor:
+    """Each label's value: [..., V], [...] -> [...]."""
+    return values.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
 
 def sequence_logps(logits: Tensor, labels: Tensor, ignored: int, *, average: bool) -> Tensor:
@@ -62,17 +67,27 @@ def paired(
     hidden [B, T, H], target and nll_target [B, T]; `nll_target` defaults to the target.
     """
     half = hidden.shape[0] // 2
-    logits = head.logits(hidden).float()
-    chosen_nll = torch.tensor(0.0, device=logits.device)
-    if nll:
-        labels = target if nll_target is None else nll_target
-        chosen_nll = functional.cross_entropy(
-            logits[:half].view(-1, logits.shape[-1]), labels[:half].view(-1), ignore_index=ignored
-        )
-    logps = sequence_logps(logits, target, ignored, average=average)
+    labels = (target if nll_target is None else nll_target) if nll else None
+    logits, logps, chosen_nll = _policy(head, hidden, target, ignored, average=average, nll_labels=labels)
     each, *logged = losses(logps[:half], logps[half:])
     means = (logits[:half].detach().mean(), logits[half:].detach().mean())
     return alpha * chosen_nll + each.mean(), (*means, *logged)
+
+
+def _policy(
+    head: Head, hidden: Tensor, target: Tensor, ignored: int, *, average: bool, nll_labels: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Float32 logits [B, T, V], sequence log-probabilities [B] and the chosen half's cross entropy."""
+    # Held until this returns, next to its float32 copy: the baseline's peak memory counts both.
+    narrow = head.logits(hidden)
+    logits = narrow.float()
+    chosen_nll = torch.tensor(0.0, device=logits.device)
+    if nll_labels is not None:
+        half = hidden.shape[0] // 2
+        chosen_nll = functional.cross_entropy(
+            logits[:half].view(-1, logits.shape[-1]), nll_labels[:half].view(-1), ignore_index=ignored
+        )
+    return logits, sequence_logps(logits, target, ignored, average=average), chosen_nll
 
 
 def cpo(beta: float, gamma: float = 0.0) -> Losses:
@@ -105,12 +120,15 @@ def orpo(beta: float) -> Losses:
     return losses
 
 
-def dpo(beta: float, reference: Tensor) -> Losses:
-    """Direct preference loss (arXiv:2305.18290) against the reference model's log-probabilities [B]."""
+def dpo(beta: float, reference: Callable[[], Tensor]) -> Losses:
+    """Direct preference loss (arXiv:2305.18290) against the reference model's log-probabilities [B].
+
+    They are asked for only when the policy's logits are there, which is when memory is at its peak.
+    """
 
     def losses(chosen: Tensor, rejected: Tensor) -> tuple[Tensor, ...]:
-        half = chosen.shape[0]
-        chosen_ratio, rejected_ratio = chosen - reference[:half], rejected - reference[half:]
+        frozen, half = reference(), chosen.shape[0]
+        chosen_ratio, rejected_ratio = chosen - frozen[:half], rejected - frozen[half:]
         each = -functional.logsigmoid(beta * (chosen_ratio - rejected_ratio))
         return each, beta * chosen_ratio, beta * rejected_ratio
 
@@ -121,6 +139,28 @@ def reference_logps(head: Head, hidden: Tensor, target: Tensor, ignored: int, *,
     """The reference model's sequence log-probabilities [B], without a graph and in the head's dtype."""
     with torch.no_grad():
         return sequence_logps(head.logits(hidden), target, ignored, average=average)
+
+
+def paired_dpo(
+    beta: float,
+    *,
+    head: Head,
+    hidden: Tensor,
+    frozen: Head,
+    frozen_hidden: Tensor,
+    target: Tensor,
+    ignored: int,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """DPO of averaged log-probabilities without a cross entropy; hidden states [B, T, H] for both heads."""
+    return paired(
+        dpo(beta, lambda: reference_logps(frozen, frozen_hidden, target, ignored, average=True)),
+        head=head,
+        hidden=hidden,
+        target=target,
+        ignored=ignored,
+        average=True,
+        nll=False,
+    )
 
 
 def kto(
@@ -140,11 +180,11 @@ def kto(
 
     `preferred` [B] says which answers are wanted; `kl` [1] is what both sides are measured from.
     """
-    logits = head.logits(hidden).float()
-    logps = sequence_logps(logits, target, ignored, average=average)
+    logits, logps, _ = _policy(head, hidden, target, ignored, average=average, nll_labels=None)
+    chosen_logits, rejected_logits = logits[preferred], logits[~preferred]
     reference = reference_logps(reference_head, reference_hidden, target, ignored, average=average)
     wanted = logps[preferred] - reference[preferred]
     unwanted = logps[~preferred] - reference[~preferred]
     each = torch.cat((1 - torch.sigmoid(beta * (wanted - kl)), 1 - torch.sigmoid(beta * (kl - unwanted))))
-    sums = (logits[preferred].detach().sum(), logits[~preferred].detach().sum())
+    sums = (chosen_logits.detach().sum(), rejected_logits.detach().sum())
     return each.mean(), (*sums, (beta * wanted).sum(), (beta * unwanted).sum())

@@ -47,3 +47,19 @@ def interleaved(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotates even and odd entries of x [B, heads, T, D] by tables [T, D / 2]; they come out as halves."""
     even, odd = x[..., ::2], x[..., 1::2]
     return torch.cat((even * cos - odd * sin, even * sin + odd * cos), dim=-1)
+
+
+def turned(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    """Rotary embedding (arXiv:2104.09864) of q, k [B, heads, T, D]; cos, sin [B, T, D]."""
+    cos, sin = cos.unsqueeze(1), sin.unsqueeze(1)
+    return q * cos + half_turned(q) * sin, k * cos + half_turned(k) * sin
+
+
+def multiplied(q: Tensor, k: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
+    """Pairs of neighbouring entries of q, k [B, T, heads, D] as complex numbers, times a table [B, T, D / 2]."""
+
+    def product(x: Tensor) -> Tensor:
+        pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * table[:, :, None, :]).flatten(3).type_as(x)
+
+    return product(q), product(k)
