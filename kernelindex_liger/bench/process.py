@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex_liger.documents.sidecar import Gpu, Software
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 STARTUP_SECONDS = 300.0
 """How long a worker may take to import torch and to open its device."""
@@ -38,9 +38,15 @@ class Worker:
     """One process on one device. Not shared between threads, but for `kill`."""
 
     def __init__(
-        self, backend: str, table: str, environment: Mapping[str, str], serves: object = None
+        self,
+        backend: str,
+        table: str,
+        environment: Mapping[str, str],
+        serves: object = None,
+        started: Callable[[Worker], None] | None = None,
     ) -> None:
         """Start it and wait until it says what it is; `serves` is the caller's note of what it is for.
+        `started` gets it as soon as it can be killed.
 
         Raises WorkerDiedError, WorkerTimeoutError or WorkerFailedError.
         """
@@ -58,6 +64,8 @@ class Worker:
         )
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
+        if started:
+            started(self)
         hello = self.ask({"op": "hello"}, STARTUP_SECONDS)
         if hello["status"] != "ok":
             self.kill()

@@ -78,19 +78,26 @@ class Runner:
         skipped = self._results.failed() if self._options.skip_failed else set()
         self._present |= skipped
         self._observer.planned(sum(self._cases_of(kernel) for kernel in self._kernels.values()))
-        threads = [threading.Thread(target=self._serve, args=(target,), daemon=True) for target in targets]
-        for thread in threads:
-            thread.start()
+        # Events, not join: an interrupted join takes its thread for ended (until Python 3.13).
+        ends = [threading.Event() for _ in targets]
+        for target, end in zip(targets, ends, strict=True):
+            threading.Thread(target=self._until_the_end, args=(target, end), daemon=True).start()
         try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)
+            for end in ends:
+                while not end.wait(0.2):
+                    pass
         except KeyboardInterrupt:
             self.outcome.interrupted = True
             self.stop()
-            for thread in threads:
-                thread.join()
+            for end in ends:
+                end.wait()
         return self.outcome
+
+    def _until_the_end(self, target: Target, end: threading.Event) -> None:
+        try:
+            self._serve(target)
+        finally:
+            end.set()
 
     def stop(self) -> None:
         """End the cases that run now; what their series have measured is kept."""
@@ -161,11 +168,13 @@ class Runner:
             worker.kill()
         options = self._options
         environment = {**target.environment, **options.environment, **kernel.environment}
-        worker = Worker(options.backend, options.table, environment, serves=wanted)
-        self._workers[label] = worker
-        if self._stopped.is_set():
-            worker.kill()
-            raise WorkerDiedError("stopped")
+        worker = Worker(
+            options.backend,
+            options.table,
+            environment,
+            serves=wanted,
+            started=lambda new: self._register(label, new),
+        )
         with self._lock:
             self._gpu_name = self._gpu_name or worker.gpu.name
         if worker.gpu.name != self._gpu_name:
@@ -173,6 +182,11 @@ class Runner:
                 f"it is a {worker.gpu.name}, another is a {self._gpu_name}; run them apart"
             )
         return worker
+
+    def _register(self, label: str, worker: Worker) -> None:
+        self._workers[label] = worker
+        if self._stopped.is_set():
+            worker.kill()
 
     # Planning.
 
@@ -267,6 +281,8 @@ class Runner:
         worker = self._worker(target, kernel)
         try:
             for x in series.x_values:
+                if self._stopped.is_set():
+                    break
                 worker = self._worker(target, kernel)
                 self._observer.started(series, x)
                 started = time.monotonic()
@@ -288,8 +304,6 @@ class Runner:
                     values[x] = (y50, y20, y80)
                 self._count(status)
                 self._observer.finished(series, x, case, values.get(x))
-                if self._stopped.is_set():
-                    break
         finally:
             if cases:
                 self._results.add(
