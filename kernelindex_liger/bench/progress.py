@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -43,6 +44,8 @@ def outcome_text(series: Series, case: SeriesCase, values: Values | None) -> str
     """How a case ended: the median with its unit, or the status and what was said."""
     if values is None:
         return f"{case.status}: {case.error or 'no message'}"
+    if math.isnan(values[0]):
+        return "ran"
     unit = "ms" if series.metric == "speed" else "MB"
     return f"{values[0]:.4g} {unit}" + (" (one sample)" if case.samples == 1 else "")
 

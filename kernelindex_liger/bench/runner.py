@@ -158,10 +158,12 @@ class Runner:
             self._observer.note(self.outcome.fatal[-1])
 
     def _worker(self, target: Target, kernel: Kernel) -> Worker:
-        """The device's worker; a fresh one a script: memory numbers must not see another's leftovers."""
+        """The device's worker; where memory is measured a fresh one a script, without another's leftovers."""
         label = target.label
         worker = self._workers.get(label)
-        wanted = (kernel.script, tuple(sorted(kernel.environment.items())))
+        memory = not self._options.rehearse and self._selection.metrics != ("speed",)
+        script = kernel.script if memory else ""
+        wanted = (script, tuple(sorted(kernel.environment.items())))
         if worker and worker.alive and worker.serves == wanted:
             return worker
         if worker:

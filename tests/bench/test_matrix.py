@@ -74,7 +74,7 @@ def test_the_table_has_every_kernel_of_the_matrix_and_no_other(entries):
 
 
 def calls_of(entries):
-    """Entries of one kernel, sweep, variant and metric together, in upstream's order: dyt has two a metric."""
+    """Entries of one kernel, sweep, variant and metric together, in upstream's order (dyt has two)."""
     calls = {}
     for e in entries:
         if e["variant"] not in NOT_OURS:
