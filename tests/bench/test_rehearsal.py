@@ -34,11 +34,12 @@ from triton.language.extra.libdevice import rsqrt as _unused
 {enable}
 from triton.language.extra.libdevice import rsqrt, tanh
 
+@triton.autotune([triton.Config({{"step": 1}}), triton.Config({{"step": 2}})], key=["n"])
 @triton.jit
-def kernel(x, y, scale, n: tl.constexpr):
+def kernel(x, y, scale, n: tl.constexpr, step: tl.constexpr):
     at = tl.arange(0, n)
     value = tl.load(x + at)
-    tl.store(y + at, tanh(rsqrt(value)) * scale.to(tl.float32))
+    tl.store(y + at, tanh(rsqrt(value)) * scale.to(tl.float32) * step)
 
 x = torch.rand(8) + 1
 y = torch.empty(8)
@@ -55,7 +56,7 @@ def write(tmp_path, text):
     return f"import runpy; runpy.run_path({str(path)!r}, run_name='kernel')"
 
 
-def test_the_interpreter_takes_floats_and_has_libdevice_once_it_is_completed(tmp_path):
+def test_the_completed_interpreter_takes_floats_has_libdevice_and_autotunes(tmp_path):
     done = interpreted(write(tmp_path, FLOAT_KERNEL.format(enable=ENABLE)))
     assert done.returncode == 0, done.stderr[-2000:]
 
