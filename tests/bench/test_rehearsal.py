@@ -64,6 +64,10 @@ def test_the_completed_interpreter_takes_floats_has_libdevice_and_autotunes(tmp_
 def test_the_interpreter_as_it_stands_does_not(tmp_path):
     done = interpreted(write(tmp_path, FLOAT_KERNEL.format(enable="")))
     assert done.returncode != 0
+    assert "active drivers" in done.stderr
+    once = "\n".join(line for line in FLOAT_KERNEL.splitlines() if not line.startswith("@triton.autotune"))
+    done = interpreted(write(tmp_path, once.format(enable="").replace(" 0.1, 8)", " 0.1, 8, 1)")))
+    assert done.returncode != 0
     assert "InterpreterError" in done.stderr
 
 
