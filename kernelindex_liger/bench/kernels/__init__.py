@@ -55,4 +55,4 @@ MODULES: dict[str, str] = {
     "tiled_swiglu": "tiled_mlp",
     "tvd": "tvd",
 }
-"""kernel_name -> module in this package; each exports `KERNELS: tuple[Kernel, ...]`. Order is `--list`'s order."""
+"""kernel_name -> module in this package; each exports `KERNELS: tuple[Kernel, ...]`. In `--list`'s order."""

@@ -1,4 +1,4 @@
-"""Head and cross entropy in one on Hopper: Liger's CuTe DSL kernel, its Triton one and quack's against PyTorch."""
+"""Head and cross entropy in one on Hopper: Liger's CuTe DSL and Triton kernels, quack's and PyTorch."""
 
 from __future__ import annotations
 

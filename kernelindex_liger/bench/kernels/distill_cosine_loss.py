@@ -1,4 +1,4 @@
-"""Two heads, cross entropy and cosine distance in one, x [BT, H / 2] -> scalar: Liger's chunked loss and PyTorch."""
+"""Two heads, cross entropy and cosine distance in one: Liger's chunked loss against plain PyTorch."""
 
 from __future__ import annotations
 

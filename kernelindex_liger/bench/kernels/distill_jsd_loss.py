@@ -1,4 +1,4 @@
-"""Two heads, cross entropy and Jensen-Shannon divergence in one: Liger's chunked loss against plain PyTorch."""
+"""Two heads, cross entropy and Jensen-Shannon divergence in one: Liger's chunked loss against PyTorch."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noqa: ANN401 - torch modules
-    """The provider's loss (x, reference x, target) -> (scalar, logged values), of averaged log-probabilities."""
+def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noqa: ANN401 - modules
+    """The provider's loss (x, reference x, target) -> (scalar, logged), of averaged log-probabilities."""
     beta, ignored = case.size("beta"), case.size("ignore_index")
     if case.provider == "liger":
         from liger_kernel.chunked_loss import LigerFusedLinearDPOLoss

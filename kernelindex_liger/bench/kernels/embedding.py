@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def build(case: Case) -> Work:
-    """Ids [BT // T, T]; the weight [V, H] is drawn in float32 on the device and cast: part of a probe's peak."""
+    """Ids [BT // T, T]; the weight [V, H] is drawn in float32 on the device, which a probe's peak counts."""
     import torch
 
     length, vocab, hidden = case.size("T"), case.size("vocab_size"), case.size("hidden_size")

@@ -1,4 +1,4 @@
-"""Head and cross entropy in one, x [BT, H] -> scalar: Liger's module, with float32 sums or not, against PyTorch."""
+"""Head and cross entropy in one: Liger's module, with float32 sums or not, against PyTorch."""
 
 from __future__ import annotations
 

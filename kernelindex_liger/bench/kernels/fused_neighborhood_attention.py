@@ -46,7 +46,7 @@ PRESETS: tuple[Config, ...] = tuple(
 
 
 def build(case: Case) -> Work:
-    """X [batch_size, S, H] with a gradient; both providers' modules exist, with the same weights."""
+    """Input x [batch_size, S, H] with a gradient; both providers' modules exist, with the same weights."""
     import torch
     from liger_kernel.transformers.fused_neighborhood_attention import LigerFusedNeighborhoodAttention
 

@@ -1,4 +1,4 @@
-"""Head and cross entropy of each token, x [BT, H] -> [BT], on Hopper: three of Liger's kernels against PyTorch."""
+"""Head and cross entropy of each token on Hopper: three of Liger's kernels against PyTorch."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def loss_of(case: Case) -> Callable[[Any, Any, Any], Any]:
 
 
 def build(case: Case) -> Work:
-    """X [BT, H] and the weight [V, H] with gradients, both dropped each time; one gradient [BT] for all passes."""
+    """Input x [BT, H] and weight [V, H] with gradients, dropped each time; one gradient [BT] for all."""
     import torch
 
     count, hidden = tokens(case), case.size("hidden_size")

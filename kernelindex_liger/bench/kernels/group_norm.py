@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def build(case: Case) -> Work:
-    """X [BT // H, hidden_size, H] with a gradient; groups of channels_per_group channels."""
+    """Input x [BT // H, hidden_size, H] with a gradient; groups of channels_per_group channels."""
     import torch
 
     positions, channels = case.size("H"), case.size("hidden_size")

@@ -1,4 +1,4 @@
-"""Two heads and GRPO loss in one, x [B, T, H] -> scalar, by token or sequence: Liger's chunked loss and PyTorch."""
+"""Two heads and GRPO loss in one, by token or sequence: Liger's chunked loss against plain PyTorch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def build(case: Case) -> Work:
-    """X [B, T, H] with a gradient, reference x without; on policy, nothing masked, averaged over all tokens."""
+    """Input x [B, T, H] with a gradient, reference x without; on policy, nothing masked, mean over tokens."""
     import torch
 
     shape, hidden = (batch(case), case.size("T")), case.size("hidden_size")

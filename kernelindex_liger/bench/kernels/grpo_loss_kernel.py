@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build(case: Case) -> Work:
-    """Logits [B, T + 1, V] with a gradient; on policy, nothing masked, against random reference log-probabilities."""
+    """Logits [B, T + 1, V] with a gradient; on policy, nothing masked, random reference log-probabilities."""
     import torch
 
     size, length, vocab = int(case.x), case.size("T"), case.size("V")

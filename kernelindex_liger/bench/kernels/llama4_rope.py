@@ -1,4 +1,4 @@
-"""Complex rotary embedding of q and k [1, T, heads, D]: Liger's function against transformers' for Llama 4."""
+"""Complex rotary embedding of q and k [1, T, heads, D]: Liger's function and transformers' for Llama 4."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def loss_of(case: Case, group: Any) -> Callable[[Any, Any], Any]:  # noqa: ANN40
 def build(case: Case) -> Work:
     """Logits [S, B, V / TP] in bfloat16 with a gradient, x being V, and targets [S, B] below V.
 
-    On a GPU a process group of this process alone is opened: Megatron's functions ask for one. Raises ValueError
-    for a TP above one, which needs as many processes as GPUs.
+    On a GPU a process group of this process alone is opened: Megatron's functions ask for one. Raises
+    ValueError for a TP above one, which needs as many processes as GPUs.
     """
     import torch
 

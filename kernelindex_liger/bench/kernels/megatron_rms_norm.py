@@ -48,7 +48,7 @@ def layer(case: Case, hidden: int) -> Any:  # noqa: ANN401 - a torch module
 
 
 def build(case: Case) -> Work:
-    """X [S, B, H] with a gradient, x being H; bfloat16, weight included."""
+    """Input x [S, B, H] with a gradient, x being H; bfloat16, weight included."""
     hidden = int(case.x)
     norm = layer(case, hidden).to(case.device, dtype_of(case))
     x = hidden_states(case, case.size("S"), case.size("B"), hidden)

@@ -1,4 +1,4 @@
-"""SwiGLU of [S, B, 2 F] as Megatron calls it: Liger's module, in place or not, against PyTorch and Megatron's own."""
+"""SwiGLU of [S, B, 2 F] as Megatron calls it: Liger's module, in place or not, PyTorch and Megatron's own."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def function(case: Case) -> Callable[[Any], Any]:
 
 
 def build(case: Case) -> Work:
-    """X [S, B, 2 * F] in bfloat16 with a gradient, x being F; no parameters."""
+    """Input x [S, B, 2 * F] in bfloat16 with a gradient, x being F; no parameters."""
     x = hidden_states(case, case.size("S"), case.size("B"), 2 * int(case.x))
     activation = function(case)
     return Work(

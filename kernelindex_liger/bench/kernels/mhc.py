@@ -1,4 +1,4 @@
-"""Hyper-connections over streams [B, T, HC, C]: coefficients, reading, writing; Liger's functions and PyTorch."""
+"""Hyper-connections over streams [B, T, HC, C], three functions of Liger's against plain PyTorch."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def coefficients(case: Case, given: Mapping[str, Any], *, liger: bool) -> Any:  
 
 
 def build(case: Case) -> Work:
-    """One of the three functions, by the config's sub_kernel; its loss is the mean square of what it gives."""
+    """One of the three functions, by the config's sub_kernel; its loss is the mean square of its outputs."""
     import torch
 
     sub, liger = case.config["sub_kernel"], case.provider == "liger"

@@ -1,4 +1,4 @@
-"""A small Llama-like model [B, T] -> logits whose blocks have hyper-connections: Liger's module and PyTorch's."""
+"""A small Llama-like model whose blocks have hyper-connections: Liger's module against plain PyTorch."""
 
 from __future__ import annotations
 

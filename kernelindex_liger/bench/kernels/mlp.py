@@ -8,12 +8,11 @@ from kernelindex_liger.bench.kernels.shared import caveats
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     FULL_FIRST,
-    LIGER,
     LLAMA,
     baseline,
 )
 from kernelindex_liger.bench.kernels.shared.mlps import TINY, llama, mlp_sweeps, on_sequences, shape
-from kernelindex_liger.bench.spec import Kernel
+from kernelindex_liger.bench.spec import Kernel, Provider
 
 if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
@@ -33,7 +32,14 @@ KERNELS = (
         name="mlp",
         script="benchmark_mlp.py",
         liger=("liger_kernel.transformers.mlp",),
-        providers=(baseline("huggingface", LLAMA), LIGER),
+        providers=(
+            baseline("huggingface", LLAMA),
+            Provider(
+                name="liger",
+                role="liger",
+                cannot_rehearse="it asserts that its tensors are on a CUDA device",
+            ),
+        ),
         speed=FORWARD_BACKWARD_FULL,
         memory=FULL_FIRST,
         sweeps=mlp_sweeps("total tokens", "silu"),

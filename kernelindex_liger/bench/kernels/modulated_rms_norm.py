@@ -20,7 +20,7 @@ PROBED = 1024
 
 
 def build(case: Case) -> Work:
-    """x, scale and shift [BT, H], all with a gradient that is dropped each time; weight ones[H] in float32."""
+    """x, scale, shift [BT, H], all with a gradient that is dropped each time; weight ones[H] in float32."""
     import torch
 
     rows, hidden = case.size("BT", case.x), case.size("hidden_size")

@@ -1,4 +1,4 @@
-"""Gated MLP of [bsz, T, H] in tiles, GEGLU and SwiGLU: Liger's modules and DeepSpeed's scheme against LlamaMLP."""
+"""Gated MLP of [bsz, T, H] in tiles: Liger's modules and DeepSpeed's scheme against LlamaMLP."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def module(case: Case) -> Any:  # noqa: ANN401 - a torch module
 
 
 def build(case: Case) -> Work:
-    """X [bsz, T, H] with a gradient."""
+    """Input x [bsz, T, H] with a gradient."""
     x = hidden_states(case, case.size("bsz"), case.size("seq_len", case.x), case.size("hidden_size"))
     layer = placed(case, module)
     weights = {name.removeprefix("mlp."): weight for name, weight in parameters(layer).items()}

@@ -28,20 +28,24 @@ def sparsemax(x: Tensor, dim: int = -1) -> Tensor:
     return torch.clamp(x - threshold, min=0)
 
 
-def causal_sparsemax(scores: Tensor) -> Tensor:
-    """Sparsemax of float32 scores [..., L, L] over the keys that a causal mask leaves."""
+def causal_sparsemax(scores: Tensor) -> tuple[Tensor, ...]:
+    """Sparsemax of float32 scores [..., L, L] over the keys that a causal mask leaves, and its origins.
+
+    The intermediate tensors follow the result: a caller that holds them has the timed baseline's peak memory.
+    """
     length = scores.size(-1)
     allowed = causal_mask(length, scores.device)
     masked = scores.masked_fill(~allowed, torch.tensor(-1e9, device=scores.device, dtype=scores.dtype))
     ordered, _ = torch.sort(masked, dim=-1, descending=True)
     running = torch.cumsum(ordered, dim=-1)
     ranks = torch.arange(1, length + 1, device=scores.device, dtype=scores.dtype)
-    supported = (1 + ranks * ordered > running) & (ordered > -1e8)
+    seen = ordered > -1e8
+    supported = (1 + ranks * ordered > running) & seen
     count = supported.sum(dim=-1, keepdim=True)
     at_least_one = torch.maximum(count, torch.ones_like(count))
     threshold = (running.gather(-1, at_least_one - 1) - 1) / at_least_one.to(scores.dtype)
     threshold = torch.where(count == 0, torch.full_like(threshold, float("inf")), threshold)
-    return torch.clamp(masked - threshold, min=0)
+    return torch.clamp(masked - threshold, min=0), scores, masked, ordered, running, seen, supported
 
 
 def causal_mask(length: int, device: torch.device) -> Tensor:

@@ -78,7 +78,7 @@ class MultiTokenAttention(nn.Module):
         """[B, C_in, L, L] -> [B, C_out, L, L]; the sparse form computes in float32."""
         allowed = causal_mask(scores.size(-1), scores.device)
         if self.sparse:
-            weights = causal_sparsemax(scores.to(torch.float32))
+            weights, *_held = causal_sparsemax(scores.to(torch.float32))
         else:
             low = torch.tensor(-1e9, device=scores.device, dtype=scores.dtype)
             weights = functional.softmax(scores.masked_fill(~allowed, low), dim=-1)

@@ -56,7 +56,7 @@ def turned(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tens
 
 
 def multiplied(q: Tensor, k: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
-    """Pairs of neighbouring entries of q, k [B, T, heads, D] as complex numbers, times a table [B, T, D / 2]."""
+    """Pairs of neighbouring entries of q, k [B, T, heads, D] as complex numbers, times [B, T, D / 2]."""
 
     def product(x: Tensor) -> Tensor:
         pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))

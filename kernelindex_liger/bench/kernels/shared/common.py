@@ -25,7 +25,7 @@ CUTILE = Requirement(module="cuda.tile", package="cuda-tile")
 LIGER = Provider(name="liger", role="liger")
 
 CUTILE_TOO: Mapping[str, ImplRule] = {"cutile": ImplRule()}
-"""liger-kernel has this operator for cuTile as well, and upstream's data holds rows of it or its driver takes it."""
+"""liger-kernel has the operator for cuTile too, and upstream's data has rows of it or its driver takes it."""
 
 CUTILE_AND_CUTEDSL: Mapping[str, ImplRule] = {"cutile": ImplRule(), "cutedsl": ImplRule()}
 """The same for cuTile and for the CuTe DSL."""
@@ -82,8 +82,8 @@ def both_sweeps(
 ) -> tuple[Sweep, Sweep]:
     """Upstream's token_length and model_config sweeps of one kernel.
 
-    `probe` is the provider and x of the token_length probe; `estimates` are the probes' peaks in bytes, for the
-    default model and for the largest one.
+    `probe` is the provider and x of the token_length probe; `estimates` are the probes' peaks in bytes, for
+    the default model and for the largest one.
     """
     provider, probe_x = probe
     return (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def steps(
     forward: Callable[[], Any],
-    gradient: Any,
+    gradient: Any,  # noqa: ANN401 - a torch tensor
     reset: Sequence[Any],
 ) -> Mapping[str, Callable[[], Step]]:
     """forward, backward and full against a fixed gradient of the output, the graph retained each time."""
@@ -57,7 +57,7 @@ def scalar_steps(
 
 def summed_steps(
     forward: Callable[[], Any],
-    x: Any,
+    x: Any,  # noqa: ANN401 - a torch tensor
     *,
     clear: Sequence[str],
 ) -> Mapping[str, Callable[[], Step]]:

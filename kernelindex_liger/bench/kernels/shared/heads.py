@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def linear(case: Case, inputs: int | None = None, *, bias: bool = False) -> Any:  # noqa: ANN401 - a torch module
-    """A head hidden_size (or `inputs`) -> vocab_size with PyTorch's own initial values, on the case's device."""
+    """A head hidden_size (or `inputs`) -> vocab_size with PyTorch's own initial values."""
     import torch
 
     return torch.nn.Linear(
@@ -62,12 +62,12 @@ def cross_entropy(
 
 
 def compiled(case: Case) -> bool:
-    """Whether Liger's chunked losses go through torch.compile: always, as upstream has it, but not on a CPU."""
+    """Whether Liger's chunked losses go through torch.compile: as upstream has it, but not on a CPU."""
     return case.device != "cpu"
 
 
 def torch_compiled(case: Case, layer: Any) -> Any:  # noqa: ANN401 - a torch module
-    """The layer under torch.compile with its default backend; on a CPU only traced, which needs no compiler."""
+    """The layer under torch.compile with its default backend; on a CPU it is only traced."""
     import torch
 
     return torch.compile(layer, backend="eager" if case.device == "cpu" else "inductor")

@@ -43,7 +43,7 @@ def shape(case: Case) -> Any:  # noqa: ANN401 - what a module reads of a transfo
 
 
 def llama(case: Case) -> Any:  # noqa: ANN401 - a torch module
-    """LlamaMLP of transformers; a rehearsal without transformers compares with the same formula of our own."""
+    """LlamaMLP of transformers; a rehearsal without transformers takes the same formula of our own."""
     if case.device == "cpu" and find_spec("transformers") is None:
         from kernelindex_liger.bench.references.mlp import GatedMLP
 
@@ -51,11 +51,12 @@ def llama(case: Case) -> Any:  # noqa: ANN401 - a torch module
     from transformers.models.llama.configuration_llama import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaMLP
 
-    return LlamaMLP(config=LlamaConfig(**vars(shape(case))))
+    # The heads are not read, but a config whose width they do not divide is refused.
+    return LlamaMLP(config=LlamaConfig(**vars(shape(case)), num_attention_heads=1))
 
 
 def placed(case: Case, make: Callable[[Case], Any]) -> Any:  # noqa: ANN401 - a torch module
-    """The module made in float32 on the case's device, then cast: its peak is part of what a probe measures."""
+    """The module made in float32 on the case's device, then cast, which a probe's peak counts."""
     import torch
 
     with torch.device(case.device):

@@ -86,7 +86,7 @@ def paired(
 
 
 def some_ignored(case: Case, shape: tuple[int, int]) -> Any:  # noqa: ANN401 - a torch tensor
-    """Random labels [B, T], a random number of them, below half, overwritten with the config's ignore_index."""
+    """Random labels [B, T], a random number of them, below half, replaced by the config's ignore_index."""
     import torch
 
     target = torch.randint(case.size("vocab_size"), shape, device=case.device)

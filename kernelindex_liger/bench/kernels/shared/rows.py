@@ -21,7 +21,7 @@ def hidden_states(case: Case, *shape: int) -> Any:  # noqa: ANN401 - a torch ten
 
 
 def on_rows(make: Callable[[Case], Any], rows: Callable[[Case], int] = tokens) -> Callable[[Case], Work]:
-    """A build for a layer [rows, hidden_size] -> [rows, hidden_size]; `make(case)` gives a module or function."""
+    """A build for a layer [rows, hidden_size] -> [rows, hidden_size]; `make(case)` gives it."""
 
     def build(case: Case) -> Work:
         x = hidden_states(case, rows(case), case.size("hidden_size"))

@@ -75,7 +75,7 @@ def token_sweep(dtype: Callable[[ModelProfile], str], *, estimate: int) -> Sweep
 
 
 def build_with(*, sparse: bool) -> Callable[[Case], Work]:
-    """A build for scores [B, C_in, L, L] with a gradient; both providers' modules exist, with the same weights."""
+    """A build for scores [B, C_in, L, L] with a gradient; both modules exist, with the same weights."""
 
     def build(case: Case) -> Work:
         import torch
