@@ -36,7 +36,7 @@ def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
 
 
 def build(case: Case) -> Work:
-    """Inputs x and residual [BT, H], both with a gradient; the normalised sum is what backward starts from."""
+    """Inputs x, residual [BT, H], both with a gradient; the normalised sum is what backward starts from."""
     shape = (tokens(case), case.size("hidden_size"))
     x, residual = hidden_states(case, *shape), hidden_states(case, *shape)
     norm = layer(case)
