@@ -11,6 +11,7 @@ import kernelindex_liger
 COMMANDS = {
     "csv": "Turn benchmark CSVs into linked KernelIndex documents.",
     "validate": "Check documents in a folder: models, digests, links, places.",
+    "bench": "Run Liger's benchmarks on the GPU at hand and write their CSV.",
     "catalog": "Show what is curated: kernels, providers, GPUs, caveats.",
 }
 """Command name (also its module under `kernelindex_liger.cli`) and its line in `--help`."""

@@ -1,0 +1,52 @@
+"""Head and ORPO loss in one, x [B, T, H] -> scalar: Liger's chunked loss against plain PyTorch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
+from kernelindex_liger.bench.kernels.shared.heads import compiled
+from kernelindex_liger.bench.kernels.shared.preferences import PAIRED_CAVEATS, batch_sweeps, paired, tiny
+from kernelindex_liger.bench.spec import Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kernelindex_liger.bench.spec import Case
+
+
+def loss_of(case: Case) -> Callable[..., Any]:
+    """The provider's loss (weight, x, target, nll_target) -> (scalar, logged values): beta 0.1."""
+    if case.provider == "liger":
+        from liger_kernel.chunked_loss import LigerFusedLinearORPOLoss
+
+        loss: Any = LigerFusedLinearORPOLoss(ignore_index=-100, beta=0.1, compiled=compiled(case))
+        return lambda weight, x, target, nll: loss(weight, x, target, None, nll_target=nll)
+    from kernelindex_liger.bench.references import preference
+
+    return lambda weight, x, target, nll: preference.paired(
+        preference.orpo(0.1),
+        head=preference.Head(weight),
+        hidden=x,
+        target=target,
+        ignored=-100,
+        average=True,
+        nll_target=nll,
+    )
+
+
+KERNELS = (
+    Kernel(
+        name="orpo_loss",
+        script="benchmark_orpo_loss.py",
+        liger=("liger_kernel.chunked_loss.orpo_loss",),
+        providers=(LIGER, baseline("huggingface")),
+        speed=FORWARD_BACKWARD_FULL,
+        memory=("full",),
+        sweeps=batch_sweeps({"T": 1024}, "huggingface", (2635094016, 5327815680)),
+        build=paired(loss_of, nll_target=True),
+        tiny=tiny(),
+        deterministic="cudnn",
+        deviations=PAIRED_CAVEATS,
+    ),
+)

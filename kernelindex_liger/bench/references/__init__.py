@@ -1,0 +1,1 @@
+"""Plain PyTorch implementations that Liger's kernels are compared with; written for this project."""

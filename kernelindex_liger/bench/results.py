@@ -1,0 +1,115 @@
+"""Where results go: the CSV, and the sidecar beside it, each series at once and whole."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from kernelindex_liger.bench import table
+from kernelindex_liger.bench.locks import file_lock
+from kernelindex_liger.bench.plan import UNITS, Series
+from kernelindex_liger.documents.sidecar import (
+    SCHEMA,
+    SUFFIX,
+    Gpu,
+    Protocol,
+    SeriesCase,
+    SeriesIdentity,
+    SeriesMeta,
+    Software,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def utc_now() -> str:
+    """This moment as the CSV's timestamp, in UTC."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def sidecar_path(csv: Path) -> Path:
+    """`results.csv` -> `results.meta.jsonl`."""
+    return csv.with_name(csv.stem + SUFFIX)
+
+
+def read_sidecar(path: Path) -> list[SeriesMeta]:
+    """Its lines, without those that cannot be read."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            found.append(SeriesMeta.model_validate_json(line))
+        except ValidationError:
+            continue
+    return found
+
+
+class Results:
+    """The CSV at `path` and its sidecar; safe for several threads and for several runs."""
+
+    def __init__(self, path: Path, *, overwrite: bool) -> None:
+        self.path = path
+        self.overwrite = overwrite
+
+    def present(self) -> set[tuple[str, ...]]:
+        """Merge keys of the rows that are there. Raises table.BadTableError."""
+        return {table.key(row) for row in table.read(self.path)}
+
+    def failed(self) -> set[tuple[str, ...]]:
+        """Merge keys of the cases whose last record is a failure."""
+        found: dict[tuple[str, ...], bool] = {}
+        for meta in read_sidecar(sidecar_path(self.path)):
+            shared = meta.series.model_dump()
+            for case in meta.cases:
+                found[table.key({**shared, "x_value": case.x_value})] = case.status != "ok"
+        return {key for key, failed in found.items() if failed}
+
+    def add(
+        self,
+        series: Series,
+        values: Mapping[int | str, tuple[float, float, float]],
+        *,
+        cases: tuple[SeriesCase, ...],
+        gpu: Gpu,
+        software: Software,
+        protocol: Protocol,
+        liger_version: str,
+    ) -> None:
+        """Merge a series' rows into the CSV and add its line to the sidecar. Raises OSError."""
+        timestamp = utc_now()
+        rows = table.rows_of(
+            series, gpu=gpu.name, liger_version=liger_version, timestamp=timestamp, values=values
+        )
+        meta = SeriesMeta(
+            schema_=SCHEMA,
+            series=SeriesIdentity(
+                kernel_name=series.kernel,
+                kernel_provider=series.tagged,
+                kernel_operation_mode=series.pass_name,
+                metric_name=series.metric,
+                metric_unit=UNITS[series.metric],
+                x_name=series.x_name,
+                x_label=series.x_label,
+                extra_benchmark_config_str=series.config_text,
+                gpu_name=gpu.name,
+                timestamp=timestamp,
+                liger_version=liger_version,
+            ),
+            gpu=gpu.model_copy(update={"count": series.devices}),
+            software=software,
+            protocol=protocol,
+            cases=cases,
+        )
+        with file_lock(self.path):
+            if rows:
+                table.write(self.path, table.merge(table.read(self.path), rows, overwrite=self.overwrite))
+            self._append(meta.model_dump_json(exclude_none=True))
+
+    def _append(self, line: str) -> None:
+        path = sidecar_path(self.path)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        with table.replacing(path) as file:
+            file.write(before + ("" if before.endswith("\n") or not before else "\n") + line + "\n")

@@ -1,0 +1,172 @@
+"""The CSV: upstream's columns, texts, merge rule and line ends."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernelindex_liger.bench.plan import UNITS, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+COLUMNS = (
+    "kernel_name",
+    "kernel_provider",
+    "kernel_operation_mode",
+    "metric_name",
+    "metric_unit",
+    "x_name",
+    "x_label",
+    "x_value",
+    "y_value_50",
+    "y_value_20",
+    "y_value_80",
+    "extra_benchmark_config_str",
+    "gpu_name",
+    "timestamp",
+    "liger_version",
+)
+
+KEY = (
+    "kernel_name",
+    "kernel_provider",
+    "kernel_operation_mode",
+    "metric_name",
+    "x_name",
+    "x_value",
+    "extra_benchmark_config_str",
+    "gpu_name",
+)
+"""Columns that say which measurement a row is; rows that share them are one measurement made again."""
+
+Row = dict[str, str]
+
+
+class BadTableError(ValueError):
+    """The file is there and is not a benchmark CSV that rows could be merged into."""
+
+
+def key(row: Mapping[str, str]) -> tuple[str, ...]:
+    """The row's merge key."""
+    return tuple(row.get(column) or "" for column in KEY)
+
+
+def number(value: float) -> str:
+    """A value as the CSV carries it: the shortest text of the float64, `nan` for a missing one."""
+    return repr(float(value))
+
+
+def rows_of(
+    series: Series,
+    *,
+    gpu: str,
+    liger_version: str,
+    timestamp: str = "",
+    values: Mapping[int | str, tuple[float, float, float]] | None = None,
+) -> list[Row]:
+    """The series' rows: one an x in `values` (y50, y20, y80); all, with empty values, where it is None."""
+    rows = []
+    for x in series.x_values:
+        if values is not None and x not in values:
+            continue
+        ys = ("", "", "") if values is None else tuple(number(y) for y in values[x])
+        texts = (
+            series.kernel,
+            series.tagged,
+            series.pass_name,
+            series.metric,
+            UNITS[series.metric],
+            series.x_name,
+            series.x_label,
+            str(x),
+            *ys,
+            series.config_text,
+            gpu,
+            timestamp,
+            liger_version,
+        )
+        rows.append(dict(zip(COLUMNS, texts, strict=True)))
+    return rows
+
+
+def read(path: Path) -> list[Row]:
+    """Rows of a CSV as texts; empty when there is no file.
+
+    Raises BadTableError when the file has other columns than a benchmark CSV, or is not text.
+    """
+    if not path.exists():
+        return []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            names = reader.fieldnames
+            if names is None:
+                return []
+            if tuple(names) != COLUMNS:
+                raise BadTableError(
+                    f"{path}: its columns are not those of a benchmark CSV; choose another -o"
+                )
+            return [{c: row.get(c) or "" for c in COLUMNS} for row in reader]
+    except UnicodeDecodeError as error:
+        raise BadTableError(f"{path}: not UTF-8 at byte {error.start}; choose another -o") from error
+    except csv.Error as error:
+        raise BadTableError(f"{path}: not a CSV ({error}); choose another -o") from error
+
+
+def merge(existing: Iterable[Row], new: Iterable[Row], *, overwrite: bool) -> list[Row]:
+    """Upstream's rule: a new row whose key is there replaces it in place under `overwrite`, else is dropped.
+
+    Rows of one key collapse: the first one's place, the last one's content.
+    """
+    merged = {key(row): row for row in existing}
+    for row in new:
+        if overwrite or key(row) not in merged:
+            merged[key(row)] = row
+    return list(merged.values())
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Replace the file by these rows, whole or not at all. Raises OSError."""
+    with replacing(path) as file:
+        writer = csv.DictWriter(file, fieldnames=COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+class replacing:  # noqa: N801 - reads as a verb at its place of use
+    """A text file beside `path` that takes its place when the block ends well, and goes otherwise."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> tempfile._TemporaryFileWrapper[str]:
+        """Open it; line ends are written as given."""
+        self.file = tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            newline="",
+            dir=self.path.parent,
+            prefix=f".{self.path.name}.",
+            delete=False,
+        )
+        return self.file
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Put it in place, or remove it after an error."""
+        self.file.close()
+        if kind is not None:
+            Path(self.file.name).unlink(missing_ok=True)
+            return
+        mode = self.path.stat().st_mode if self.path.exists() else 0o666 & ~_umask()
+        os.chmod(self.file.name, mode & 0o777)  # noqa: PTH101 - one name for both calls
+        os.replace(self.file.name, self.path)  # noqa: PTH105
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
