@@ -86,6 +86,4 @@ def protocol_of(kernel: Kernel, series: Series, options: Options, impl: str) -> 
             l2_policy="warm",
             **shared,
         )
-    return Protocol(
-        harness="triton.testing.do_bench", warmup_ms=warmup, rep_ms=rep, l2_policy="flushed", **shared
-    )
+    return Protocol(harness="triton.testing.do_bench", warmup_ms=warmup, rep_ms=rep, l2_policy="flushed", **shared)

@@ -31,9 +31,7 @@ class CudaBackend:
 
     def __init__(self) -> None:
         if not torch.cuda.is_available():
-            raise NoDeviceError(
-                "no CUDA GPU that torch can use; --rehearse runs on the CPU, --plan measures nothing"
-            )
+            raise NoDeviceError("no CUDA GPU that torch can use; --rehearse runs on the CPU, --plan measures nothing")
         properties = torch.cuda.get_device_properties(0)
         self._properties = properties
         self._nvml = Nvml(str(getattr(properties, "uuid", "")) or None)
@@ -44,9 +42,7 @@ class CudaBackend:
         capability = (properties.major, properties.minor)
         memory = properties.total_memory
         return Hello(
-            gpu=self._nvml.gpu(
-                name=torch.cuda.get_device_name(0), memory_bytes=memory, capability=capability
-            ),
+            gpu=self._nvml.gpu(name=torch.cuda.get_device_name(0), memory_bytes=memory, capability=capability),
             software=software(driver=self._nvml.driver(), cuda=torch.version.cuda),
             total_gib=memory // 2**30,
             capability=capability,
@@ -87,9 +83,7 @@ class CudaBackend:
         try:
             step = step_of(work, case.pass_name, case.metric)
             sampled = (
-                sample_speed(step, timing)
-                if case.metric == "speed"
-                else sample_memory(step, kernel.memory_sampling)
+                sample_speed(step, timing) if case.metric == "speed" else sample_memory(step, kernel.memory_sampling)
             )
         finally:
             _close(work)
@@ -102,9 +96,7 @@ class CudaBackend:
     def failure(self, error: BaseException) -> tuple[str, bool]:
         """Too little memory is `resource_exceeded`; the process ends when its context is broken."""
         text = str(error)
-        exhausted = isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(
-            t in text for t in EXHAUSTED
-        )
+        exhausted = isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(t in text for t in EXHAUSTED)
         return "resource_exceeded" if exhausted else "runtime_error", not self._usable()
 
     def _usable(self) -> bool:

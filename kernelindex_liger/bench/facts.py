@@ -72,7 +72,7 @@ class Nvml:
         except pynvml.NVMLError:
             self._handle = None
 
-    def _ask(self, function: str, *arguments: object) -> Any:  # noqa: ANN401 - whatever NVML answers
+    def _ask(self, function: str, *arguments: object) -> Any:
         """An NVML function's answer for this device, None where it has none."""
         if self._handle is None:
             return None
@@ -81,7 +81,7 @@ class Nvml:
         except (AttributeError, self._nvml.NVMLError):
             return None
 
-    def _of(self, function: str, convert: Callable[[Any], Any], *arguments: object) -> Any:  # noqa: ANN401
+    def _of(self, function: str, convert: Callable[[Any], Any], *arguments: object) -> Any:
         answer = self._ask(function, *arguments)
         return None if answer is None else convert(answer)
 

@@ -34,13 +34,13 @@ def enable() -> None:
         _take_first_configuration()
 
 
-def _with_floats(wrap: Any) -> Any:  # noqa: ANN401 - a kernel argument may be anything
+def _with_floats(wrap: Any) -> Any:
     """The wrapping function, with a float32 scalar for a float."""
     import numpy as np
     import triton.language as tl
     from triton.runtime.interpreter import TensorHandle
 
-    def takes_floats(arg: Any) -> Any:  # noqa: ANN401
+    def takes_floats(arg: Any) -> Any:
         if isinstance(arg, float):
             return tl.tensor(TensorHandle(np.array([arg], dtype=np.float32), tl.float32), tl.float32)
         return wrap(arg)
@@ -57,8 +57,8 @@ def _fill_libdevice() -> None:
     from triton.language.extra.cuda import libdevice as cuda_libdevice
     from triton.runtime.interpreter import TensorHandle
 
-    def elementwise(compute: Any) -> Any:  # noqa: ANN401
-        def call(arg0: Any) -> Any:  # noqa: ANN401
+    def elementwise(compute: Any) -> Any:
+        def call(arg0: Any) -> Any:
             data = compute(arg0.handle.data).astype(arg0.handle.data.dtype)
             return tl.tensor(TensorHandle(data, arg0.dtype), arg0.type)
 

@@ -195,8 +195,6 @@ def series_of(
                             yield series
 
 
-def left_out(
-    kernels: Sequence[Kernel], selection: Selection, capability: tuple[int, int] | None = None
-) -> list[Left]:
+def left_out(kernels: Sequence[Kernel], selection: Selection, capability: tuple[int, int] | None = None) -> list[Left]:
     """Wanted providers that cannot run here, over all kernels."""
     return [left for kernel in kernels for left in providers_of(kernel, selection, capability)[1]]

@@ -109,7 +109,7 @@ class PlainProgress(_Counting):
 class RichProgress(_Counting):
     """One bar: the case that runs, the last median, done of all, time left. Failures stay above it."""
 
-    def __init__(self, console: Any) -> None:  # noqa: ANN401 - rich is imported when a terminal is there
+    def __init__(self, console: Any) -> None:
         super().__init__()
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

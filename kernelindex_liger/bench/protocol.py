@@ -103,9 +103,7 @@ class CaseMessage:
             x_name=self.x_name,
             x=self.x,
             config=dict(self.config),
-            model=MODELS.get(str(self.x), MODELS[self.model])
-            if self.x_name == "model_config"
-            else MODELS[self.model],
+            model=MODELS.get(str(self.x), MODELS[self.model]) if self.x_name == "model_config" else MODELS[self.model],
             device=device,
             sizes=dict(self.sizes),
         )

@@ -61,7 +61,7 @@ class CpuBackend:
         """Nothing is probed: a rehearsal has its own sizes."""
         raise NotImplementedError(f"{kernel.name}: {probe.provider}")
 
-    def measure(self, kernel: Kernel, case: Case, timing: Timing) -> Measured:  # noqa: ARG002 - sampled once
+    def measure(self, kernel: Kernel, case: Case, timing: Timing) -> Measured:
         """Run the step once, after comparing its results with the reference's. In ms; memory is nan."""
         _compare(kernel, case)
         work = _built(kernel, case)
@@ -152,7 +152,7 @@ def _results(kernel: Kernel, case: Case) -> _Results:
         _close(work)
 
 
-def _close_to(what: str, want: Any, have: Any, tiny: Tiny) -> None:  # noqa: ANN401 - tensors
+def _close_to(what: str, want: Any, have: Any, tiny: Tiny) -> None:
     if want.shape != have.shape:
         raise IncorrectError(f"{what}: shape {tuple(have.shape)}, the reference's is {tuple(want.shape)}")
     want, have = want.double(), have.double()

@@ -31,9 +31,7 @@ def has_module(dotted: str) -> bool:
     places = [Path(place) for place in spec.submodule_search_locations or ()]
     for part in rest:
         found = [place / part for place in places if (place / part).is_dir()]
-        if not found and not any(
-            list(place.glob(f"{part}.*py")) + list(place.glob(f"{part}.*so")) for place in places
-        ):
+        if not found and not any(list(place.glob(f"{part}.*py")) + list(place.glob(f"{part}.*so")) for place in places):
             return False
         places = found
     return True
@@ -66,9 +64,7 @@ def unmet(requirement: Requirement, capability: tuple[int, int] | None = None) -
     return None
 
 
-def unmet_of(
-    kernel: Kernel, provider: Provider, capability: tuple[int, int] | None = None
-) -> tuple[str, ...]:
+def unmet_of(kernel: Kernel, provider: Provider, capability: tuple[int, int] | None = None) -> tuple[str, ...]:
     """Everything that keeps a provider of a kernel from running here."""
     found = [unmet(requirement, capability) for requirement in provider.requires]
     reasons = [reason for reason in found if reason]

@@ -80,9 +80,7 @@ class Results:
     ) -> None:
         """Merge a series' rows into the CSV and add its line to the sidecar. Raises OSError."""
         timestamp = utc_now()
-        rows = table.rows_of(
-            series, gpu=gpu.name, liger_version=liger_version, timestamp=timestamp, values=values
-        )
+        rows = table.rows_of(series, gpu=gpu.name, liger_version=liger_version, timestamp=timestamp, values=values)
         meta = SeriesMeta(
             schema_=SCHEMA,
             series=SeriesIdentity(

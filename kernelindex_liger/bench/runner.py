@@ -139,7 +139,7 @@ class Runner:
             if lock and lock.is_locked:
                 lock.release()
 
-    def _acquire(self, lock: Any, target: Target) -> None:  # noqa: ANN401 - filelock's lock
+    def _acquire(self, lock: Any, target: Target) -> None:
         from filelock import Timeout
 
         told = False
@@ -180,9 +180,7 @@ class Runner:
         with self._lock:
             self._gpu_name = self._gpu_name or worker.gpu.name
         if worker.gpu.name != self._gpu_name:
-            raise WorkerFailedError(
-                f"it is a {worker.gpu.name}, another is a {self._gpu_name}; run them apart"
-            )
+            raise WorkerFailedError(f"it is a {worker.gpu.name}, another is a {self._gpu_name}; run them apart")
         return worker
 
     def _register(self, label: str, worker: Worker) -> None:
@@ -232,9 +230,7 @@ class Runner:
 
     def _missing(self, series: Series, worker: Worker) -> tuple[int | str, ...]:
         rows = table.rows_of(series, gpu=worker.gpu.name, liger_version="")
-        return tuple(
-            x for x, row in zip(series.x_values, rows, strict=True) if table.key(row) not in self._present
-        )
+        return tuple(x for x, row in zip(series.x_values, rows, strict=True) if table.key(row) not in self._present)
 
     def _probed(self, target: Target, kernel: Kernel, request: Request) -> dict[int, Points]:
         """Points of the sweeps whose memory probes could be made; the others go by their estimate."""

@@ -167,7 +167,7 @@ class Case:
     sizes: Mapping[str, Any] = field(default_factory=dict)
     """Rehearsal sizes, which win over config and model; empty when measuring."""
 
-    def size(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - sizes are of any type
+    def size(self, name: str, default: Any = None) -> Any:
         """A size by name: rehearsal size, else config value, else the model's attribute, else `default`.
 
         Raises KeyError when nothing has it and `default` is None.

@@ -149,9 +149,7 @@ def model_config(
             Probe(
                 provider=probe_provider,
                 x=x,
-                config=probe_config(request, m)
-                if probe_config
-                else model_config_values(m, model_keys, given),
+                config=probe_config(request, m) if probe_config else model_config_values(m, model_keys, given),
                 model=m,
             )
             for m in MODELS.values()

@@ -107,9 +107,7 @@ def read(path: Path) -> list[Row]:
             if names is None:
                 return []
             if tuple(names) != COLUMNS:
-                raise BadTableError(
-                    f"{path}: its columns are not those of a benchmark CSV; choose another -o"
-                )
+                raise BadTableError(f"{path}: its columns are not those of a benchmark CSV; choose another -o")
             return [{c: row.get(c) or "" for c in COLUMNS} for row in reader]
     except UnicodeDecodeError as error:
         raise BadTableError(f"{path}: not UTF-8 at byte {error.start}; choose another -o") from error

@@ -18,19 +18,13 @@ FAILED, BAD_INPUT, CANNOT_WRITE = 4, 3, 6
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "-k", "--kernel", "kernels", multiple=True, metavar="NAME", help="Kernel, glob or `all`. Repeatable."
-)
+@click.option("-k", "--kernel", "kernels", multiple=True, metavar="NAME", help="Kernel, glob or `all`. Repeatable.")
 @click.option("--list", "listing", is_flag=True, help="List kernels and what is missing to run them.")
 @click.option("--plan", is_flag=True, help="Write the rows that would be measured, values empty, and stop.")
-@click.option(
-    "--rehearse", is_flag=True, help="Run every case once on the CPU and compare with the reference."
-)
+@click.option("--rehearse", is_flag=True, help="Run every case once on the CPU and compare with the reference.")
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Only these providers (globs).")
 @click.option("--pass", "passes", multiple=True, metavar="NAME", help="Only these passes.")
-@click.option(
-    "--metric", "metrics", multiple=True, type=click.Choice(["speed", "memory"]), help="Only this metric."
-)
+@click.option("--metric", "metrics", multiple=True, type=click.Choice(["speed", "memory"]), help="Only this metric.")
 @click.option(
     "--sweep",
     "sweeps",
@@ -40,12 +34,8 @@ FAILED, BAD_INPUT, CANNOT_WRITE = 4, 3, 6
     metavar="NAME",
     help="token_length, model_config, or a kernel's own (see --list).",
 )
-@click.option(
-    "--model", default="llama_3_8b", show_default=True, help="Model profile of a token_length sweep."
-)
-@click.option(
-    "--bt", type=click.IntRange(1), default=2048, show_default=True, help="Tokens of a model_config sweep."
-)
+@click.option("--model", default="llama_3_8b", show_default=True, help="Model profile of a token_length sweep.")
+@click.option("--bt", type=click.IntRange(1), default=2048, show_default=True, help="Tokens of a model_config sweep.")
 @click.option("--x", "x_values", multiple=True, metavar="X", help="Only these x values.")
 @click.option("--quick", is_flag=True, help="Only the first and the last x of each series.")
 @click.option(
@@ -58,9 +48,7 @@ FAILED, BAD_INPUT, CANNOT_WRITE = 4, 3, 6
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="CSV [results.csv].")
 @click.option("--overwrite", is_flag=True, help="Measure again what the CSV has, and replace it.")
 @click.option("--skip-failed", is_flag=True, help="Do not try again what the last run failed at.")
-@click.option(
-    "--device", "devices", default="0", show_default=True, metavar="0,1,...", help="GPUs to spread over."
-)
+@click.option("--device", "devices", default="0", show_default=True, metavar="0,1,...", help="GPUs to spread over.")
 @click.option(
     "--timeout",
     type=click.FloatRange(1),
@@ -77,7 +65,7 @@ FAILED, BAD_INPUT, CANNOT_WRITE = 4, 3, 6
     help="--plan: memory to plan for [the GPU's, or 80].",
 )
 @click.option("--all-providers", is_flag=True, help="--plan: also what is not installed.")
-def command(**options: Any) -> None:  # noqa: ANN401 - click's options, by name
+def command(**options: Any) -> None:
     """Run Liger's benchmarks and write the CSV that upstream's scripts would write.
 
     Finished series are in the CSV at once; running the same command again measures only what is missing. What
@@ -152,9 +140,7 @@ def _plan(kernels: Sequence[Kernel], selection: Selection, options: dict[str, An
 
     output: Path | None = options["output"]
     if output and output.exists() and not options["overwrite"]:
-        raise click.UsageError(
-            f"{output} is there; a plan would replace it: choose another -o, or --overwrite"
-        )
+        raise click.UsageError(f"{output} is there; a plan would replace it: choose another -o, or --overwrite")
     name, found_gib = described(options["devices"].split(",")[0])
     gib = options["gpu_memory"] or found_gib
     request = Request(model=MODELS[options["model"]], bt=options["bt"], total_gib=gib)
@@ -201,7 +187,7 @@ def _run(kernels: Sequence[Kernel], selection: Selection, options: dict[str, Any
         raise SystemExit(FAILED)
 
 
-def _measure(kernels: Sequence[Kernel], selection: Selection, options: dict[str, Any]) -> Any:  # noqa: ANN401
+def _measure(kernels: Sequence[Kernel], selection: Selection, options: dict[str, Any]) -> Any:
     """Run; (outcome, the CSV's rows)."""
     import signal
 

@@ -23,9 +23,7 @@ def interpreted(code):
         "TORCHDYNAMO_DISABLE": "1",
         "CUDA_VISIBLE_DEVICES": "",
     }
-    return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
 
 
 FLOAT_KERNEL = """

@@ -47,7 +47,7 @@ class Notes:
     def started(self, series, x):
         pass
 
-    def finished(self, series, x, case, values):  # noqa: ARG002
+    def finished(self, series, x, case, values):
         self.ended.append((series.tagged, series.pass_name, x, case.status))
 
     def note(self, text):
@@ -98,9 +98,7 @@ def test_each_failure_costs_its_case_alone(tmp_path, monkeypatch):
     assert (outcome.done, outcome.failed) == (9 * 3 - 7, 7)
     measured = {(r["kernel_provider"], r["x_value"]) for r in rows(out)}
     assert all(((p, "2") in measured) == (p not in expected) for p in ("base", *expected, "last"))
-    errors = {
-        m.series.kernel_provider: c.error for m in read_sidecar(sidecar_path(out)) for c in m.cases if c.error
-    }
+    errors = {m.series.kernel_provider: c.error for m in read_sidecar(sidecar_path(out)) for c in m.cases if c.error}
     assert errors["raises"] == "RuntimeError: this case raises"
     assert errors["exits"] == "the worker exited with status 7: about to exit"
     assert "SIGKILL" in errors["killed"]
@@ -213,10 +211,7 @@ def test_a_killed_run_keeps_its_series_leaves_no_worker_and_goes_on(tmp_path, mo
     assert outcome.done == 12 - len(kept)
     found = rows(out)
     assert found[: len(kept)] == kept
-    assert (
-        len({tuple(r[c] for c in ("kernel_provider", "kernel_operation_mode", "x_value")) for r in found})
-        == 12
-    )
+    assert len({tuple(r[c] for c in ("kernel_provider", "kernel_operation_mode", "x_value")) for r in found}) == 12
 
 
 def test_an_interrupted_run_keeps_what_its_series_measured(tmp_path):

@@ -66,9 +66,7 @@ def test_a_row_that_is_there_stays_unless_overwritten_and_keeps_its_place():
 
 
 def test_rows_of_one_key_collapse_to_the_first_place_and_the_last_content():
-    first, second, third = (
-        next(iter(rows(values={x: (y, y, y)}))) for x, y in ((1024, 1), (2048, 2), (1024, 3))
-    )
+    first, second, third = (next(iter(rows(values={x: (y, y, y)}))) for x, y in ((1024, 1), (2048, 2), (1024, 3)))
     assert [r["y_value_50"] for r in table.merge([first, second, third], (), overwrite=False)] == [
         "3.0",
         "2.0",

@@ -36,9 +36,7 @@ def build(case: Case) -> Work:
         return Work(forward=lambda: apply(blocks, query, weight, eps), reset=[blocks], tensors=tensors)
     from kernelindex_liger.bench.references.attention import attention_residual
 
-    return Work(
-        forward=lambda: attention_residual(blocks, query, weight, eps), reset=[blocks], tensors=tensors
-    )
+    return Work(forward=lambda: attention_residual(blocks, query, weight, eps), reset=[blocks], tensors=tensors)
 
 
 KERNELS = (
@@ -58,17 +56,14 @@ KERNELS = (
             estimates=(956334080, 3825270784),
         ),
         build=build,
-        tiny=Tiny(
-            x={"T": 4}, sizes={"N": 3, "bsz": 2, "seq_len": 4, "hidden_size": 32, "dtype": "torch.float32"}
-        ),
+        tiny=Tiny(x={"T": 4}, sizes={"N": 3, "bsz": 2, "seq_len": 4, "hidden_size": 32, "dtype": "torch.float32"}),
         deterministic="full",
         environment={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
         deviations=(
             caveats.FULLY_DETERMINISTIC,
             Deviation(
                 slug="gradient-of-blocks-only",
-                text="Neither the query nor the norm's weight requires a gradient, though training "
-                "would need both.",
+                text="Neither the query nor the norm's weight requires a gradient, though training would need both.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE,
                 passes=("backward", "full"),

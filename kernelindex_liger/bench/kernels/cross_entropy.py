@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def loss_of(case: Case) -> Any:
     """The provider's loss."""
     import torch
 
@@ -38,9 +38,7 @@ def build(case: Case) -> Work:
     logits = torch.randn(rows, vocab, requires_grad=True, device=case.device)
     target = torch.randint(vocab, (rows,), device=case.device)
     loss = loss_of(case)
-    return Work(
-        forward=lambda: loss(logits, target), reset=[logits], tensors={"logits": logits, "target": target}
-    )
+    return Work(forward=lambda: loss(logits, target), reset=[logits], tensors={"logits": logits, "target": target})
 
 
 KERNELS = (

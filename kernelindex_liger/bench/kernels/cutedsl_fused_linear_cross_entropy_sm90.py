@@ -57,9 +57,7 @@ KERNELS = (
                 requires=(CUTEDSL, Requirement(module=SM90, package="liger-kernel")),
                 cannot_rehearse=HOPPER,
             ),
-            Provider(
-                name="quack", role="other", requires=(QUACK,), cannot_rehearse="its kernels need a CUDA GPU"
-            ),
+            Provider(name="quack", role="other", requires=(QUACK,), cannot_rehearse="its kernels need a CUDA GPU"),
         ),
         speed=("forward", "full"),
         memory=("full",),
@@ -70,9 +68,7 @@ KERNELS = (
             probe=("torch", 1024),
             estimates=(2380792832, 5672797184),
         ),
-        build=cross_entropy(
-            loss_of, lambda case: "linear" if case.provider in {"torch", "liger"} else "normal"
-        ),
+        build=cross_entropy(loss_of, lambda case: "linear" if case.provider in {"torch", "liger"} else "normal"),
         tiny=FLCE_TINY,
         deviations=(
             NO_BACKWARD,
@@ -80,15 +76,13 @@ KERNELS = (
             caveats.RANDOM_SCALAR_GRADIENT,
             Deviation(
                 slug="different-initial-weights",
-                text="torch and liger start from nn.Linear's weights, cutedsl-sm90 and quack from "
-                "normal ones.",
+                text="torch and liger start from nn.Linear's weights, cutedsl-sm90 and quack from normal ones.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE + " The values do not change the work.",
             ),
             Deviation(
                 slug="providers-one-by-one",
-                text="Upstream's script cannot be imported without the CuTe DSL; here only its "
-                "provider is left out.",
+                text="Upstream's script cannot be imported without the CuTe DSL; here only its provider is left out.",
                 decision="corrected",
                 reason="The other providers do not need it.",
             ),

@@ -61,9 +61,7 @@ KERNELS = (
                 requires=(Requirement(module="cuda.tile", package="cuda-tile", capability=(9, 0)),),
                 cannot_rehearse=HOPPER,
             ),
-            Provider(
-                name="quack", role="other", requires=(QUACK,), cannot_rehearse="its kernels need a CUDA GPU"
-            ),
+            Provider(name="quack", role="other", requires=(QUACK,), cannot_rehearse="its kernels need a CUDA GPU"),
         ),
         speed=("forward", "full"),
         memory=("full",),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def function(_case: Case) -> Any:  # noqa: ANN401 - a torch autograd function
+def function(_case: Case) -> Any:
     """Liger's loss; beta keeps its default of 0.5."""
     from liger_kernel.chunked_loss.cosine_similarity_loss import LigerFusedLinearCosineSimilarityFunction
 
@@ -52,11 +52,9 @@ KERNELS = (
             ),
             Deviation(
                 slug="baseline-does-not-print",
-                text="Upstream's baseline prints the logits' shape in every timed forward; this one "
-                "does not.",
+                text="Upstream's baseline prints the logits' shape in every timed forward; this one does not.",
                 decision="corrected",
-                reason="Printing measures the terminal. Against head and softmax of such sizes it is far"
-                " below 1 %.",
+                reason="Printing measures the terminal. Against head and softmax of such sizes it is far below 1 %.",
                 providers=("torch",),
             ),
             caveats.GRADIENTS_ACCUMULATE,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def function(_case: Case) -> Any:  # noqa: ANN401 - a torch autograd function
+def function(_case: Case) -> Any:
     """Liger's loss; beta keeps its default of 0.5."""
     from liger_kernel.chunked_loss.jsd_loss import LigerFusedLinearJSDFunction
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noqa: ANN401 - modules
+def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:
     """The provider's loss (x, reference x, target) -> (scalar, logged), of averaged log-probabilities."""
     beta, ignored = case.size("beta"), case.size("ignore_index")
     if case.provider == "liger":
@@ -36,9 +36,7 @@ def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noq
             use_ref_model=True,
             average_log_prob=True,
         )
-        return lambda x, ref_x, target: loss(
-            head.weight, x, target, head.bias, ref_x, reference.weight, reference.bias
-        )
+        return lambda x, ref_x, target: loss(head.weight, x, target, head.bias, ref_x, reference.weight, reference.bias)
     from kernelindex_liger.bench.references import preference
 
     policy = preference.Head(head.weight, head.bias)

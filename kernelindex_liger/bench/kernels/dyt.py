@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case, Sweep
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case) -> Any:
     """The provider's layer; its parameters are float32 whatever x's dtype is."""
     hidden, beta = case.size("hidden_size"), case.config["beta"]
     if case.provider == "liger":

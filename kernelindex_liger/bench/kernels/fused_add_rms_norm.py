@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case) -> Any:
     """The provider's layer (x, residual) -> (normalised sum, sum); weights are float32."""
     hidden, eps = case.size("hidden_size"), case.size("eps")
     if case.provider == "liger_fused_add_rms_norm":
@@ -76,8 +76,7 @@ KERNELS = (
             caveats.GRADIENTS_ACCUMULATE,
             Deviation(
                 slug="second-weight",
-                text="liger_rms_norm multiplies by a weight of its own after Liger's norm has "
-                "multiplied by one.",
+                text="liger_rms_norm multiplies by a weight of its own after Liger's norm has multiplied by one.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE,
                 providers=("liger_rms_norm",),

@@ -67,8 +67,7 @@ KERNELS = (
             ),
             Deviation(
                 slug="backward-is-a-rescaling",
-                text="Liger computes the gradients in forward; its backward only multiplies them by "
-                "the incoming one.",
+                text="Liger computes the gradients in forward; its backward only multiplies them by the incoming one.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE,
                 providers=("liger", "liger-fp32-accum"),

@@ -43,7 +43,7 @@ def build(case: Case) -> Work:
 
     from kernelindex_liger.bench.references.divergences import jensen_shannon
 
-    def forward() -> Any:  # noqa: ANN401 - a torch tensor
+    def forward() -> Any:
         # The teacher's side keeps its graph, and its weight gets a gradient that nobody uses. Both logits are
         # held until this returns: the baseline's peak memory counts them.
         logits, teacher_logits = functional.linear(x, student), functional.linear(teacher_x, teacher)

@@ -69,7 +69,7 @@ def function(case: Case) -> Callable[..., Any]:
     return expert_loop
 
 
-def call(apply: Callable[..., Any], given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a torch tensor
+def call(apply: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """One forward of the inputs."""
     return apply(given["x"], given["gate_up"], given["down"], given["chosen"], given["shares"])
 

@@ -74,7 +74,7 @@ def build(case: Case) -> Work:
     # Both are held by what is timed: peak memory counts the idle one, as upstream's does.
     held = {"liger": liger, "torch": dense}
 
-    def forward() -> Any:  # noqa: ANN401 - a torch tensor
+    def forward() -> Any:
         return held[case.provider](x)
 
     return Work(
@@ -201,8 +201,7 @@ KERNELS = (
             caveats.REPAIRED_SWEEP,
             Deviation(
                 slug="presets-measured-eight-times",
-                text="In the model_config sweep x is not read: each of eight presets is measured under"
-                " eight names.",
+                text="In the model_config sweep x is not read: each of eight presets is measured under eight names.",
                 decision="reproduced",
                 reason="These are the rows that the repaired sweep would write; repeats show the noise.",
             ),

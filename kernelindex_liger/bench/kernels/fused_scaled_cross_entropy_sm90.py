@@ -69,7 +69,7 @@ def build(case: Case) -> Work:
     gradient = torch.rand(count, generator=generator, device=case.device) + 0.25
     leaves = (x, weight)
 
-    def forward() -> Any:  # noqa: ANN401 - a torch tensor
+    def forward() -> Any:
         return loss(weight, x, target)
 
     def clear() -> None:
@@ -170,8 +170,7 @@ KERNELS = (
             ),
             Deviation(
                 slug="different-initial-weights",
-                text="torch and liger start from nn.Linear's weights, cutile and cutedsl-sm90 from "
-                "normal ones.",
+                text="torch and liger start from nn.Linear's weights, cutile and cutedsl-sm90 from normal ones.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE + " The values do not change the work.",
             ),

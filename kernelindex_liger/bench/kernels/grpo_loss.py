@@ -88,9 +88,7 @@ KERNELS = tuple(
         providers=(LIGER, baseline("torch")),
         speed=FORWARD_BACKWARD_FULL,
         memory=("full",),
-        sweeps=batch_sweeps(
-            {"T": 1024, "importance_sampling_level": level}, "torch", (4219486720, 7507821056)
-        ),
+        sweeps=batch_sweeps({"T": 1024, "importance_sampling_level": level}, "torch", (4219486720, 7507821056)),
         build=build,
         tiny=tiny(),
         impls=CUTILE_TOO,

@@ -29,7 +29,7 @@ def build(case: Case) -> Work:
     if case.provider == "liger":
         from liger_kernel.ops import GrpoLossFunction
 
-        def forward() -> Any:  # noqa: ANN401 - a torch tensor
+        def forward() -> Any:
             # temperature 1, clipping 0.2 and 0.2, not in place, mean of sequences' means, no options.
             return GrpoLossFunction.apply(
                 *(logits, None, reference, chosen, advantages, mask, 1.0, beta, 0.2, 0.2),
@@ -40,7 +40,7 @@ def build(case: Case) -> Work:
 
         detach = bool(case.size("baseline_detaches", False))
 
-        def forward() -> Any:  # noqa: ANN401 - a torch tensor
+        def forward() -> Any:
             return grpo_logits(
                 logits=logits,
                 tokens=chosen,

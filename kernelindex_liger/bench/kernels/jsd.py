@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case) -> Any:  # noqa: ANN401 - a torch module or function
+def loss_of(case: Case) -> Any:
     """The provider's divergence with equal weights."""
     if case.provider == "liger":
         from liger_kernel.transformers.jsd import LigerJSD

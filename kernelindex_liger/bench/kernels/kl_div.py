@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def loss_of(case: Case) -> Any:
     """The provider's loss (log-probabilities, probabilities) -> scalar."""
     import torch
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noqa: ANN401 - torch modules
+def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:
     """The provider's loss (x, reference x, target, preferred, kl) -> (scalar, logged values).
 
     Liger sums log-probabilities and the measured baseline averages them, as upstream has it; in a rehearsal
@@ -31,9 +31,7 @@ def loss_of(case: Case, head: Any, reference: Any) -> Callable[..., Any]:  # noq
     if case.provider == "liger":
         from liger_kernel.chunked_loss import LigerFusedLinearKTOLoss
 
-        loss = LigerFusedLinearKTOLoss(
-            ignore_index=ignored, beta=beta, use_ref_model=True, compiled=compiled(case)
-        )
+        loss = LigerFusedLinearKTOLoss(ignore_index=ignored, beta=beta, use_ref_model=True, compiled=compiled(case))
         return lambda x, ref_x, target, preferred, kl: loss(
             _input=x,
             lin_weight=head.weight,
@@ -101,8 +99,7 @@ KERNELS = (
         deviations=(
             Deviation(
                 slug="baseline-averages",
-                text="The baseline averages log-probabilities over a sequence, Liger sums them: the "
-                "losses differ.",
+                text="The baseline averages log-probabilities over a sequence, Liger sums them: the losses differ.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE + " The rehearsal compares both with sums.",
                 providers=("huggingface",),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case) -> Any:
     """The provider's norm in the case's dtype."""
     import torch
 

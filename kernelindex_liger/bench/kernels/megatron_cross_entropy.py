@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case, Sweep
 
 
-def loss_of(case: Case, group: Any) -> Callable[[Any, Any], Any]:  # noqa: ANN401 - a process group
+def loss_of(case: Case, group: Any) -> Callable[[Any, Any], Any]:
     """The provider's (logits, target) -> loss of each token; on a CPU plain PyTorch stands for Megatron's."""
     if case.provider == "liger":
         from liger_kernel.megatron import LigerMegatronCrossEntropy
@@ -143,8 +143,7 @@ KERNELS = (
             ),
             Deviation(
                 slug="one-timestamp-a-series",
-                text="Each series has its own timestamp; upstream writes one, taken before it "
-                "measures, on all rows.",
+                text="Each series has its own timestamp; upstream writes one, taken before it measures, on all rows.",
                 decision="corrected",
                 reason="A timestamp says when a row was measured, for this kernel as for all others.",
             ),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPS = 1e-06
 
 
-def layer(case: Case, hidden: int) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case, hidden: int) -> Any:
     """The provider's norm; Liger's and Megatron's read these five settings of a transformer's config."""
     import torch
 

@@ -25,7 +25,7 @@ def function(case: Case) -> Callable[[Any], Any]:
     options = (None, False, False)  # no bias, no fp8 copy, nothing offloaded
     if case.provider == "torch":
 
-        def eager(y: Any) -> Any:  # noqa: ANN401 - torch tensors
+        def eager(y: Any) -> Any:
             gate, up = y.chunk(2, -1)
             return functional.silu(gate) * up
 

@@ -34,7 +34,7 @@ ESTIMATES = {
 }
 
 
-def leaves(case: Case, dtype: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a torch dtype
+def leaves(case: Case, dtype: Any) -> Mapping[str, Any]:
     """x, phi, bias and the three scales; they require gradients in backward and full only."""
     import torch
 
@@ -51,7 +51,7 @@ def leaves(case: Case, dtype: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a tor
     return found
 
 
-def coefficients(case: Case, given: Mapping[str, Any], *, liger: bool) -> Any:  # noqa: ANN401 - tensors
+def coefficients(case: Case, given: Mapping[str, Any], *, liger: bool) -> Any:
     """Reading, writing and mixing weights of the streams."""
     constants = {name: case.size(name) for name in CONSTANTS}
     if liger:
@@ -119,7 +119,7 @@ def writing(*, liger: bool) -> Callable[..., Any]:
 def work(outputs: Callable[[], Sequence[Any]], inputs: Mapping[str, Any]) -> Work:
     """Forward gives the outputs, backward starts from the sum of their mean squares."""
 
-    def loss() -> Any:  # noqa: ANN401 - a torch tensor
+    def loss() -> Any:
         first, *others = (found.square().mean() for found in outputs())
         for other in others:
             first = first + other
@@ -196,8 +196,7 @@ KERNELS = tuple(
         deviations=(
             Deviation(
                 slug="forward-without-gradients",
-                text="No input requires a gradient in the forward pass, so that nothing is saved for a"
-                " backward.",
+                text="No input requires a gradient in the forward pass, so that nothing is saved for a backward.",
                 decision="reproduced",
                 reason=caveats.COMPARABLE,
                 passes=("forward",),

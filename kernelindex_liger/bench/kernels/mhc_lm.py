@@ -28,7 +28,7 @@ PROBED = 256
 SHAPE: Config = {"HC": 4, "layers": 2, "heads": 8, "vocab": 4096, "tmax": 8, "intermediate_mult": 4}
 
 
-def wrap(case: Case, layer: Any) -> Any:  # noqa: ANN401 - torch modules
+def wrap(case: Case, layer: Any) -> Any:
     """The provider's hyper-connections around a block."""
     hidden, streams, dtype = case.size("hidden_size"), case.size("HC"), dtype_of(case)
     constants = {"rms_eps": 1e-06, "pre_eps": 1e-04, "sinkhorn_eps": 1e-06, "post_mult": 2.0}
@@ -69,10 +69,10 @@ def build(case: Case) -> Work:
         model = LanguageModel(sizes, lambda layer: wrap(case, layer))
     ids = torch.randint(0, sizes.vocab, (case.size("B"), case.size("T", case.x)), device=case.device)
 
-    def forward() -> Any:  # noqa: ANN401 - a torch tensor
+    def forward() -> Any:
         return model(ids)
 
-    def loss() -> Any:  # noqa: ANN401 - a torch tensor
+    def loss() -> Any:
         return forward().float().mean()
 
     weights = parameters(model)

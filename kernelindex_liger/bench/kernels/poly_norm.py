@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case) -> Any:
     """The provider's norm; its three weights and bias are float32."""
     if case.provider == "liger":
         from liger_kernel.transformers.poly_norm import LigerPolyNorm

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def rotation(case: Case, q: Any, length: int) -> Callable[[Any, Any], tuple[Any, Any]]:  # noqa: ANN401 - a tensor
+def rotation(case: Case, q: Any, length: int) -> Callable[[Any, Any], tuple[Any, Any]]:
     """The provider's rotation; the three axes' positions are thirds of one range, base 1000000."""
     import torch
 
@@ -55,8 +55,7 @@ KERNELS = (
             *CAVEATS,
             Deviation(
                 slug="baseline-of-our-own",
-                text="The baseline is transformers' formula written here: transformers 5 no longer has"
-                " the function.",
+                text="The baseline is transformers' formula written here: transformers 5 no longer has the function.",
                 decision="corrected",
                 reason="The same operations in the same order, with any version of transformers or none.",
                 providers=("huggingface",),

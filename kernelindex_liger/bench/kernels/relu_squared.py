@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module or function
+def layer(case: Case) -> Any:
     """The provider's activation; it has no parameters."""
     if case.provider == "liger":
         from liger_kernel.transformers.relu_squared import LigerReLUSquared

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def layer(case: Case) -> Any:
     """The provider's norm; its weight is float32 whatever x's dtype is."""
     if case.provider == "liger":
         from liger_kernel.transformers.rms_norm import LigerRMSNorm

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def rotation(case: Case, q: Any, length: int) -> Callable[[Any, Any], tuple[Any, Any]]:  # noqa: ANN401 - a tensor
+def rotation(case: Case, q: Any, length: int) -> Callable[[Any, Any], tuple[Any, Any]]:
     """The provider's rotation at positions 0 .. length - 1, base 10000."""
     import torch
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def layer(case: Case) -> Any:  # noqa: ANN401 - a torch module or function
+def layer(case: Case) -> Any:
     """The provider's sparsemax along the config's dim."""
     dim = case.config.get("dim", -1)
     if case.provider == "liger":

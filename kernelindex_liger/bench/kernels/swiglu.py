@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def module(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def module(case: Case) -> Any:
     """The provider's MLP."""
     if case.provider == "liger":
         from liger_kernel.transformers.swiglu import LigerSwiGLUMLP

@@ -32,7 +32,7 @@ BATCH = 2
 PROBED = 2048
 
 
-def module(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def module(case: Case) -> Any:
     """The provider's MLP."""
     geglu = case.config["activation_type"] == "geglu"
     if case.provider == "liger":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def loss_of(case: Case) -> Any:  # noqa: ANN401 - a torch module or function
+def loss_of(case: Case) -> Any:
     """The provider's distance (probabilities, probabilities) -> scalar."""
     reduction = case.config.get("reduction", "batchmean")
     if case.provider == "liger":

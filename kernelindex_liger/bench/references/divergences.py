@@ -23,9 +23,7 @@ def jensen_shannon(log_q: Tensor, log_p: Tensor, beta: float = 0.5) -> Tensor:
     return ((beta * from_p + (1 - beta) * from_q) / log_q.shape[0]).sum()
 
 
-def masked_jensen_shannon(
-    student: Tensor, teacher: Tensor, target: Tensor, ignored: int, beta: float = 0.5
-) -> Tensor:
+def masked_jensen_shannon(student: Tensor, teacher: Tensor, target: Tensor, ignored: int, beta: float = 0.5) -> Tensor:
     """Jensen-Shannon divergence of float32 logits [N, V] in log space -> scalar.
 
     Averaged over the targets that count. beta weighs the teacher:

@@ -44,9 +44,7 @@ def coefficients(
     root = torch.rsqrt(flat.pow(2).mean(dim=-1, keepdim=True) + settings.rms_eps)
     mix = (flat @ phi.float()) * root
     groups = (slice(0, streams), slice(streams, 2 * streams), slice(2 * streams, None))
-    read, write, blend = (
-        mix[:, part] * alpha + bias[part] for part, alpha in zip(groups, alphas, strict=True)
-    )
+    read, write, blend = (mix[:, part] * alpha + bias[part] for part, alpha in zip(groups, alphas, strict=True))
     outer = x.shape[:-2]
     pre = torch.sigmoid(read) + settings.pre_eps
     post = torch.sigmoid(write) * settings.post_mult
@@ -68,9 +66,7 @@ def write_streams(x: Tensor, out: Tensor, post: Tensor, res: Tensor) -> Tensor:
 class HyperConnection(nn.Module):
     """Wraps a layer [..., C] -> [..., C] with S streams; parameters are named as Liger names them."""
 
-    def __init__(
-        self, layer: nn.Module, *, streams: int, width: int, settings: Settings, dtype: torch.dtype
-    ) -> None:
+    def __init__(self, layer: nn.Module, *, streams: int, width: int, settings: Settings, dtype: torch.dtype) -> None:
         super().__init__()
         self.layer = layer
         self.settings = settings

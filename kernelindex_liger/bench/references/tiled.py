@@ -12,7 +12,7 @@ class Tiles(torch.autograd.Function):
     """Forward tile by tile without a graph; backward repeats each tile with one, as DeepSpeed's does."""
 
     @staticmethod
-    def forward(ctx: Any, mlp: nn.Module, x: Tensor, shards: int) -> Tensor:  # noqa: ANN401
+    def forward(ctx: Any, mlp: nn.Module, x: Tensor, shards: int) -> Tensor:
         """Output [..., T, H] of x [..., T, H]."""
         ctx.mlp, ctx.shards = mlp, shards
         ctx.save_for_backward(x)
@@ -20,7 +20,7 @@ class Tiles(torch.autograd.Function):
             return torch.cat([mlp(tile) for tile in x.chunk(shards, dim=-2)], dim=-2)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Gradient of x; those of the weights are accumulated into them tile by tile."""
         (x,) = ctx.saved_tensors
         flat = x.detach().reshape(-1, x.shape[-1])

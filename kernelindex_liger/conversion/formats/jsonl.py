@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import IO
 
@@ -28,17 +29,29 @@ class JsonlWriter:
         self._stack = ExitStack()
         self._file, self._replacement = self._open("runs.jsonl")
         self._lines = 0
+        # the disk and the next batch each keep one core busy; more than one batch in flight would only hold memory
+        self._disk = ThreadPoolExecutor(max_workers=1)
+        self._writing: Future[None] | None = None
 
     def _open(self, name: str) -> tuple[IO[bytes], Replacement]:
         return self._stack.enter_context(self._folder.replacing(name))
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Append a line a row."""
-        write_lines(self._file, lines(rows, combinations))
+        column = lines(rows, combinations)
+        self._settle()
+        self._writing = self._disk.submit(write_lines, self._file, column)
         self._lines += rows.height
+
+    def _settle(self) -> None:
+        if self._writing is not None:
+            self._writing.result()
+            self._writing = None
 
     def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
         """Move the files to their places."""
+        self._settle()
+        self._disk.shutdown()
         if drop.len():
             self._file.flush()
             without(self._replacement, drop)

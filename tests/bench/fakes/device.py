@@ -27,7 +27,7 @@ class FakeBackend:
     def readings(self):
         return Readings(sm_clock_mhz=1980, clock_event_reasons=("sw_power_cap",))
 
-    def probe(self, kernel, probe):  # noqa: ARG002
+    def probe(self, kernel, probe):
         return probe.config["peak"]
 
     def measure(self, kernel, case, timing):

@@ -78,9 +78,7 @@ KERNELS = (
                 x_name="T",
                 x_label="fake",
                 points=probed_points,
-                probes=lambda request: (
-                    Probe(provider="base", x=9, config={"peak": 2000}, model=request.model),
-                ),
+                probes=lambda request: (Probe(provider="base", x=9, config={"peak": 2000}, model=request.model),),
                 estimate=5000,
             ),
         ),

@@ -181,14 +181,10 @@ def test_cpo_and_simpo_by_loop(answers, gamma, average):
     logits = hidden @ head.weight.T + head.bias
     found = logps_by_loop(logits, target, 0, average)
     wrong = [
-        -math.log(1 / (1 + math.exp(-(0.1 * float(a - b) - gamma))))
-        for a, b in zip(found, found[2:], strict=False)
+        -math.log(1 / (1 + math.exp(-(0.1 * float(a - b) - gamma)))) for a, b in zip(found, found[2:], strict=False)
     ]
     chosen = [
-        -float(logits.log_softmax(-1)[b, t, target[b, t]])
-        for b in range(2)
-        for t in range(3)
-        if target[b, t] != 0
+        -float(logits.log_softmax(-1)[b, t, target[b, t]]) for b in range(2) for t in range(3) if target[b, t] != 0
     ]
     close(float(loss), sum(wrong) / 2 + sum(chosen) / len(chosen))
 
@@ -268,9 +264,7 @@ def test_on_policy_grpo_is_minus_advantage_plus_kl(level):
     hidden, given = grpo_case(level)
     loss, _ = policy.grpo_head(**given)
     ours = preference.token_logps(given["head"].logits(hidden), given["tokens"])
-    theirs = preference.token_logps(
-        given["reference_head"].logits(given["reference_hidden"]), given["tokens"]
-    )
+    theirs = preference.token_logps(given["reference_head"].logits(given["reference_hidden"]), given["tokens"])
     kl = (theirs - ours).exp() - 1 - (theirs - ours)
     close(loss, -given["advantages"].mean() + 0.1 * kl.mean())
     # The surrogate's gradient on policy: that of the advantage-weighted log-probability.
@@ -412,14 +406,10 @@ def test_streams_are_read_and_written_as_sums():
 
 
 def test_the_language_model_is_causal():
-    sizes = hyper_lm.Sizes(
-        vocab=16, hidden=8, streams=2, layers=2, heads=2, mlp_factor=2, dtype=torch.float32
-    )
+    sizes = hyper_lm.Sizes(vocab=16, hidden=8, streams=2, layers=2, heads=2, mlp_factor=2, dtype=torch.float32)
     model = hyper_lm.LanguageModel(
         sizes,
-        lambda layer: hyper.HyperConnection(
-            layer, streams=2, width=8, settings=SETTINGS, dtype=torch.float32
-        ),
+        lambda layer: hyper.HyperConnection(layer, streams=2, width=8, settings=SETTINGS, dtype=torch.float32),
     )
     ids = torch.randint(0, 16, (2, 5))
     other = ids.clone()

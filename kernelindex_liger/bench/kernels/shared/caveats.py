@@ -20,15 +20,13 @@ RANDOM_SCALAR_GRADIENT = Deviation(
     slug="random-scalar-gradient",
     text="The scalar loss is differentiated with a random factor instead of one.",
     decision="reproduced",
-    reason=COMPARABLE
-    + " The work is the same for any factor but exactly one, for which some kernels skip it.",
+    reason=COMPARABLE + " The work is the same for any factor but exactly one, for which some kernels skip it.",
     passes=("backward", "full"),
 )
 
 FLOAT32_WEIGHTS = Deviation(
     slug="float32-weights",
-    text="Parameters stay float32 whatever the input's dtype is; a plain PyTorch layer then gives a "
-    "float32 output.",
+    text="Parameters stay float32 whatever the input's dtype is; a plain PyTorch layer then gives a float32 output.",
     decision="reproduced",
     reason=COMPARABLE,
 )
@@ -47,8 +45,7 @@ EMPTY_CHOSEN_HALF = Deviation(
     text="The first half of the batch is the chosen answers: at batch 1 it is empty and the loss is "
     "NaN, both at the first x and in the whole model_config sweep.",
     decision="reproduced",
-    reason="The time of those rows is still that of the work done; leaving them out would lose "
-    "upstream's rows.",
+    reason="The time of those rows is still that of the work done; leaving them out would lose upstream's rows.",
 )
 
 T_FROM_CONFIG = Deviation(
@@ -84,8 +81,7 @@ FULLY_DETERMINISTIC = Deviation(
 
 HEAD_DIM = Deviation(
     slug="head-dim-from-hidden-size",
-    text="The head dimension is hidden_size // heads, not the model's own: 56 instead of 128 for "
-    "deepseek_v3.",
+    text="The head dimension is hidden_size // heads, not the model's own: 56 instead of 128 for deepseek_v3.",
     decision="reproduced",
     reason=COMPARABLE,
 )
@@ -119,8 +115,7 @@ TABLES_OF_OUR_OWN = Deviation(
     text="Cosine and sine tables are computed here, not by a transformers class whose constructor changed in "
     "version 5.",
     decision="corrected",
-    reason="They are inputs, computed before timing; the values are the same and any transformers "
-    "version works.",
+    reason="They are inputs, computed before timing; the values are the same and any transformers version works.",
 )
 
 EAGER_ON_CPU = "torch.compile is left out on a CPU"

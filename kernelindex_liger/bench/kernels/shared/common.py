@@ -36,7 +36,7 @@ def baseline(name: str, *requires: Requirement) -> Provider:
     return Provider(name=name, role="baseline", requires=requires)
 
 
-def dtype_of(case: Case) -> Any:  # noqa: ANN401 - a torch.dtype, and torch is not imported here
+def dtype_of(case: Case) -> Any:
     """The case's dtype (config, else model) as torch's object."""
     import torch
 
@@ -63,12 +63,9 @@ def batch(case: Case) -> int:
     return int(case.size("bsz") if named(case) else case.x)
 
 
-def parameters(module: Any, prefix: str = "") -> dict[str, Any]:  # noqa: ANN401 - a torch module
+def parameters(module: Any, prefix: str = "") -> dict[str, Any]:
     """The module's parameters by name, each name after `prefix`; a compiled module's as its own."""
-    return {
-        f"{prefix}{name.removeprefix('_orig_mod.')}": parameter
-        for name, parameter in module.named_parameters()
-    }
+    return {f"{prefix}{name.removeprefix('_orig_mod.')}": parameter for name, parameter in module.named_parameters()}
 
 
 def both_sweeps(

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def between(
-    make: Callable[[Case], Callable[[Any, Any], Any]], student: str, teacher: str
-) -> Callable[[Case], Work]:
+def between(make: Callable[[Case], Callable[[Any, Any], Any]], student: str, teacher: str) -> Callable[[Case], Work]:
     """A build for loss(student, teacher); `student` and `teacher` name the tensor method that makes them.
 
     Both are computed from normal random logits before timing (`softmax`, `log_softmax`); only the student's

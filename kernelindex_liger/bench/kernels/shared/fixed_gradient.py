@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def steps(
     forward: Callable[[], Any],
-    gradient: Any,  # noqa: ANN401 - a torch tensor
+    gradient: Any,
     reset: Sequence[Any],
 ) -> Mapping[str, Callable[[], Step]]:
     """forward, backward and full against a fixed gradient of the output, the graph retained each time."""
@@ -57,7 +57,7 @@ def scalar_steps(
 
 def summed_steps(
     forward: Callable[[], Any],
-    x: Any,  # noqa: ANN401 - a torch tensor
+    x: Any,
     *,
     clear: Sequence[str],
 ) -> Mapping[str, Callable[[], Step]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def linear(case: Case, inputs: int | None = None, *, bias: bool = False) -> Any:  # noqa: ANN401 - a torch module
+def linear(case: Case, inputs: int | None = None, *, bias: bool = False) -> Any:
     """A head hidden_size (or `inputs`) -> vocab_size with PyTorch's own initial values."""
     import torch
 
@@ -26,7 +26,7 @@ def linear(case: Case, inputs: int | None = None, *, bias: bool = False) -> Any:
     )
 
 
-def normal_weight(case: Case) -> Any:  # noqa: ANN401 - a torch parameter
+def normal_weight(case: Case) -> Any:
     """A head's weight [V, H], normal with deviation H ** -0.5."""
     import torch
 
@@ -66,7 +66,7 @@ def compiled(case: Case) -> bool:
     return case.device != "cpu"
 
 
-def torch_compiled(case: Case, layer: Any) -> Any:  # noqa: ANN401 - a torch module
+def torch_compiled(case: Case, layer: Any) -> Any:
     """The layer under torch.compile with its default backend; on a CPU it is only traced."""
     import torch
 

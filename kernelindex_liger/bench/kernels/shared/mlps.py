@@ -33,7 +33,7 @@ def mlp_sweeps(x_label: str, activation: str) -> tuple[Sweep, Sweep]:
     )
 
 
-def shape(case: Case) -> Any:  # noqa: ANN401 - what a module reads of a transformers config
+def shape(case: Case) -> Any:
     """hidden_size, intermediate_size and hidden_act, which is all that Liger's MLPs read of a config."""
     return SimpleNamespace(
         hidden_size=case.size("hidden_size"),
@@ -42,7 +42,7 @@ def shape(case: Case) -> Any:  # noqa: ANN401 - what a module reads of a transfo
     )
 
 
-def llama(case: Case) -> Any:  # noqa: ANN401 - a torch module
+def llama(case: Case) -> Any:
     """LlamaMLP of transformers; a rehearsal without transformers takes the same formula of our own."""
     if case.device == "cpu" and find_spec("transformers") is None:
         from kernelindex_liger.bench.references.mlp import GatedMLP
@@ -55,7 +55,7 @@ def llama(case: Case) -> Any:  # noqa: ANN401 - a torch module
     return LlamaMLP(config=LlamaConfig(**vars(shape(case)), num_attention_heads=1))
 
 
-def placed(case: Case, make: Callable[[Case], Any]) -> Any:  # noqa: ANN401 - a torch module
+def placed(case: Case, make: Callable[[Case], Any]) -> Any:
     """The module made in float32 on the case's device, then cast, which a probe's peak counts."""
     import torch
 

@@ -38,14 +38,12 @@ TINY_SIZES: Mapping[str, Any] = {
 }
 
 
-def tiny(**sizes: Any) -> Tiny:  # noqa: ANN401 - sizes are numbers and names
+def tiny(**sizes: Any) -> Tiny:
     """Rehearsal sizes: four sequences of eight tokens, so that both halves have some."""
     return Tiny(x={"B": 4}, sizes={**TINY_SIZES, **sizes})
 
 
-def batch_sweeps(
-    extra: Mapping[str, Any], probe_provider: str, estimates: tuple[int, int]
-) -> tuple[Sweep, Sweep]:
+def batch_sweeps(extra: Mapping[str, Any], probe_provider: str, estimates: tuple[int, int]) -> tuple[Sweep, Sweep]:
     """Sweeps over the batch size at the T of `extra`."""
     return both_sweeps(
         "B",
@@ -57,9 +55,7 @@ def batch_sweeps(
     )
 
 
-def paired(
-    losses: Callable[[Case], Callable[..., Any]], *, nll_target: bool = False
-) -> Callable[[Case], Work]:
+def paired(losses: Callable[[Case], Callable[..., Any]], *, nll_target: bool = False) -> Callable[[Case], Work]:
     """A build for loss(weight [V, H], x [B, T, H], target [B, T], ...) -> (scalar, logged values).
 
     With `nll_target` a second target for the chosen half's cross entropy follows.
@@ -70,9 +66,7 @@ def paired(
 
         shape = (batch(case), case.size("T"))
         vocab = case.size("vocab_size")
-        x = torch.randn(
-            *shape, case.size("hidden_size"), requires_grad=True, dtype=dtype_of(case), device=case.device
-        )
+        x = torch.randn(*shape, case.size("hidden_size"), requires_grad=True, dtype=dtype_of(case), device=case.device)
         targets = [torch.randint(vocab, shape, device=case.device) for _ in range(2 if nll_target else 1)]
         weight = linear(case).weight
         loss = losses(case)
@@ -85,7 +79,7 @@ def paired(
     return build
 
 
-def some_ignored(case: Case, shape: tuple[int, int]) -> Any:  # noqa: ANN401 - a torch tensor
+def some_ignored(case: Case, shape: tuple[int, int]) -> Any:
     """Random labels [B, T], a random number of them, below half, replaced by the config's ignore_index."""
     import torch
 
@@ -95,7 +89,7 @@ def some_ignored(case: Case, shape: tuple[int, int]) -> Any:  # noqa: ANN401 - a
     return target
 
 
-def without_gradient(case: Case, *shape: int) -> Any:  # noqa: ANN401 - a torch tensor
+def without_gradient(case: Case, *shape: int) -> Any:
     """Normal random [*shape] in the case's dtype that requires no gradient."""
     import torch
 

@@ -93,12 +93,10 @@ def rotated(
         # Liger rotates in place: a second call would rotate again, so a rehearsal keeps what came out.
         last: list[Any] = []
 
-        def forward() -> Any:  # noqa: ANN401 - a torch tensor
+        def forward() -> Any:
             last[:] = rotate(q, k)
             return last[0]
 
-        return Work(
-            forward=forward, reset=[q], tensors={"q": leaves[0], "k": leaves[1]}, outputs=lambda: last
-        )
+        return Work(forward=forward, reset=[q], tensors={"q": leaves[0], "k": leaves[1]}, outputs=lambda: last)
 
     return build

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
 
 
-def hidden_states(case: Case, *shape: int) -> Any:  # noqa: ANN401 - a torch tensor
+def hidden_states(case: Case, *shape: int) -> Any:
     """Normal random [*shape] on the case's device, in its dtype, with a gradient."""
     import torch
 

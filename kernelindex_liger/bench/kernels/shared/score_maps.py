@@ -83,9 +83,7 @@ def build_with(*, sparse: bool) -> Callable[[Case], Work]:
 
         from kernelindex_liger.bench.references.attention import MultiTokenAttention
 
-        channels, out, size, groups, bias = (
-            case.size(name) for name in ("C_in", "C_out", "K", "groups", "bias")
-        )
+        channels, out, size, groups, bias = (case.size(name) for name in ("C_in", "C_out", "K", "groups", "bias"))
         liger = LigerMultiTokenAttention(
             in_channels=channels,
             out_channels=out,
@@ -113,7 +111,7 @@ def build_with(*, sparse: bool) -> Callable[[Case], Work]:
         # Both are held by what is timed: peak memory counts the idle one, as upstream's does.
         held = {"liger": liger, "torch": plain}
 
-        def forward() -> Any:  # noqa: ANN401 - a torch tensor
+        def forward() -> Any:
             return held[case.provider](x)
 
         if case.device != "cpu":
