@@ -39,13 +39,13 @@ class Folder:
         """
         path = os.path.join(self.root, relative)  # noqa: PTH118 - called for every file of a tree
         if path not in self._checked:
+            real = os.path.realpath(path)
+            if real != self._real and not real.startswith(self._real + os.sep):
+                raise OutputError(f"{path}: a symbolic link leads outside {self.root}; remove it")
             try:
                 os.makedirs(path, exist_ok=True)  # noqa: PTH103
             except OSError as error:
                 raise OutputError(f"{path}: cannot be made: {error.strerror}") from error
-            real = os.path.realpath(path)
-            if real != self._real and not real.startswith(self._real + os.sep):
-                raise OutputError(f"{path}: a symbolic link leads outside {self.root}; remove it")
             self._checked.add(path)
         return path
 

@@ -50,7 +50,8 @@ def test_worked_examples_are_read_to_the_digest(shared: Path, catalog: Catalog) 
     for shape in shapes:
         for example in shape["examples"]:
             config = json.dumps(example["config"])
-            reading = read_workload(catalog, shape["kernel_name"], shape["x_name"], example["x_value"], config, None)
+            kernel, x_name, x = shape["kernel_name"], shape["x_name"], example["x_value"]
+            reading = read_workload(catalog, kernel, "liger", x_name, x, config, None)
             workload = linker.workload(reading)
             assert workload.document == example["workload"]
             assert workload.digest == example["workloadDigest"]
