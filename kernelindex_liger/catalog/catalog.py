@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernelindex_liger.catalog.facts import Gpu, Implementation, Operation, Project, Protocol, Provider, Shape
 from kernelindex_liger.catalog.matching import Caveat, Correction
-from kernelindex_liger.documents.canonical import canonical, sha256
+from kernelindex_liger.documents.canonical import sha256
 
 Edition = str
 """`published`: what the catalogue publishes, right or wrong; `corrected`: what the scripts really did."""
@@ -97,7 +98,7 @@ class Catalog:
     @cached_property
     def digest(self) -> str:
         """`sha256:…` of all facts: names the catalogue's state in a report."""
-        return sha256(canonical(self._facts()))
+        return sha256(json.dumps(self._facts(), sort_keys=True, separators=(",", ":"), ensure_ascii=False))
 
     def _facts(self) -> dict[str, object]:
         return {

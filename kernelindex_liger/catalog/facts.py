@@ -23,7 +23,7 @@ def _checked(text: str) -> str:
 class Fact(BaseModel):
     """A curated fact; unknown keys are refused, so that a typing error is not a silent nothing."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class FromConfig(Fact):

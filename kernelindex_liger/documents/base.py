@@ -31,7 +31,12 @@ class Part(BaseModel):
     """A piece of a document: camelCase in JSON, unknown members refused, values never changed after checking."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, extra="forbid", frozen=True
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
     )
 
 
