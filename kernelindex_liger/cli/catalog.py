@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import click
 
-from kernelindex_liger.cli._shared import BAD_INPUT, catalog_option, console, fail, handled
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_option, console, fail, handled, safe
 
 
 @click.group()
@@ -70,10 +68,35 @@ def diff(catalog: tuple[Path, ...]) -> None:
     click.echo(differences(load(catalog)), nl=False)
 
 
+@command.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("inputs", nargs=-1, metavar="[CSV...]")
+@catalog_option
+@handled
+def check(file: Path, inputs: tuple[str, ...], catalog: tuple[Path, ...]) -> None:
+    r"""Check a catalogue file, and show which rows of CSVs each of its shapes takes.
+
+    \b
+    Exit status: 0 sound, and every row of its kernel is taken; 1 some rows are not;
+    3 the file cannot be used.
+    """
+    from kernelindex_liger.conversion.authoring import check as check_file
+
+    _, coverages = check_file(file, inputs, catalog)
+    click.echo(f"{safe(str(file))}: sound", err=True)
+    for coverage in coverages:
+        for shape, count in coverage.taken.items():
+            click.echo(f"{coverage.kernel}, shape {shape}: {count:,} rows")
+        for shape, example in coverage.example.items():
+            click.echo(f"\nthe first row of shape {shape} is this workload:\n{example}", nl=False)
+        for (reason, detail), (count, first) in coverage.missed.items():
+            click.echo(f"{safe(first)}: {count:,} rows not taken: {reason}: {safe(detail)}")
+    if any(coverage.missed for coverage in coverages):
+        sys.exit(CHECK_FAILED)
+
+
 def _print_table(heads: list[str], rows: list[tuple[str, ...]]) -> None:
     """A table on standard output: aligned on a terminal, tab-separated in a pipe."""
-    import sys
-
     if not sys.stdout.isatty():
         for row in (tuple(heads), *rows):
             click.echo("\t".join(row))
