@@ -23,6 +23,9 @@ from kernelindex_liger.documents.naming import SLUG_LENGTH
 
 SOURCE = "liger-kernel-bench"
 
+HEAD = f'{{"apiVersion":"{API_VERSION}","kind":"BenchmarkRun",'
+"""How the canonical text of every run begins."""
+
 _HOLE = re.compile(r"\"<([a-z0-9_]+)>\"|9007199254(\d{6})")
 _NUMBERS = {"n50": 1, "n20": 2, "n80": 3, "ms_50": 4, "ms_20": 5, "ms_80": 6}
 _BY_NUMBER = {f"{740000 + code:06d}": name for name, code in _NUMBERS.items()}
@@ -123,7 +126,7 @@ def identify(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
 
 
 def emit(rows: pl.DataFrame, *, files: bool = False) -> pl.DataFrame:
-    """Identified rows with `spec` (canonical text), `run` (canonical text), `run_digest`, and `file_run` on demand.
+    """Identified rows with `spec` and `metadata` (canonical texts), `run_digest`, and `file_run` on demand.
 
     `file_run` is the run in the published files' form, indented as a member of a bundle.
     """
@@ -142,16 +145,17 @@ def emit(rows: pl.DataFrame, *, files: bool = False) -> pl.DataFrame:
     kinds = rows.select("_metric", "_spread", "_caveats").unique().rows()
     columns = {name: _by_kind(kinds, part) for name, part in (("spec", _spec), ("metadata", _metadata))}
     rows = rows.with_columns(**columns)
-    head = f'{{"apiVersion":"{API_VERSION}","kind":"BenchmarkRun",'
-    rows = rows.with_columns(
-        (pl.lit(head + '"metadata":') + pl.col("metadata") + pl.lit(',"spec":') + pl.col("spec") + pl.lit("}")).alias(
-            "run"
-        ),
-        _digests(rows.get_column("spec"), head + '"spec":').alias("run_digest"),
-    )
+    rows = rows.with_columns(_digests(rows.get_column("spec"), HEAD + '"spec":').alias("run_digest"))
     if files:
         rows = rows.with_columns(_by_kind(kinds, _file_run).alias("file_run"))
     return rows
+
+
+def run_text() -> pl.Expr:
+    """The canonical text of emitted rows' runs."""
+    return pl.concat_str(
+        pl.lit(HEAD + '"metadata":'), pl.col("metadata"), pl.lit(',"spec":'), pl.col("spec"), pl.lit("}")
+    )
 
 
 def _spec(run: dict[str, Any]) -> str:

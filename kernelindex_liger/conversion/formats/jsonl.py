@@ -15,6 +15,7 @@ import polars as pl
 
 from kernelindex_liger.conversion.atomic import Folder, Replacement
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.emit import run_text
 from kernelindex_liger.conversion.formats import Counts, by_folder, tails
 from kernelindex_liger.conversion.link import Linked
 
@@ -68,8 +69,10 @@ class JsonlWriter:
 def lines(rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.Series:
     """Bundles as canonical text: members in canonical order are environment, protocol, run."""
     table = tails(combinations, _head)
-    joined = rows.join(table, on="combination", how="left", maintain_order="left")
-    return joined.select(line=pl.col("tail") + pl.col("run") + pl.lit("}")).to_series()
+    joined = rows.select("combination", "metadata", "spec").join(
+        table, on="combination", how="left", maintain_order="left"
+    )
+    return joined.select(line=pl.concat_str("tail", run_text(), pl.lit("}"))).to_series()
 
 
 def _head(combination: Combination) -> str:
