@@ -6,6 +6,8 @@ import functools
 import json
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
@@ -118,7 +120,12 @@ class Combiner:
         protocol = self._catalog.protocol_name(metric, pass_, *corrected, reading.shape.protocols.get(metric))
         if protocol is None:
             return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {pass_!r}")
-        combination = self._combination(key, reading, protocol, corrections)
+        try:
+            combination = self._combination(key, reading, protocol, corrections)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            return Skip("unmet_condition", f"its {error.title} would not be valid: {place}: {first['msg']}")
         too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(combination.measured) > PART_LENGTH
         return Skip("unmet_condition", "the external id would be too long") if too_long else combination
 
