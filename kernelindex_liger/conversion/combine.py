@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
-from kernelindex_liger.conversion.link import Linked, LinkedImplementation, Linker
+from kernelindex_liger.conversion.link import AmbiguousNameError, Linked, LinkedImplementation, Linker
 from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
 from kernelindex_liger.documents.naming import slug
 
@@ -126,6 +126,8 @@ class Combiner:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
             return Skip("unmet_condition", f"its {error.title} would not be valid: {place}: {first['msg']}")
+        except AmbiguousNameError as error:
+            return Skip("unmet_condition", str(error))
         too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(combination.measured) > PART_LENGTH
         return Skip("unmet_condition", "the external id would be too long") if too_long else combination
 

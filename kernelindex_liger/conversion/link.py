@@ -27,6 +27,10 @@ from kernelindex_liger.documents.canonical import digest
 REPOSITORY = "https://github.com/linkedin/Liger-Kernel"
 
 
+class AmbiguousNameError(ValueError):
+    """Two different workloads would have one name."""
+
+
 @dataclass(frozen=True, eq=False)
 class Linked:
     """A document that others name by its digest; `links` are those that it names in turn."""
@@ -71,26 +75,33 @@ class Linker:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._operations: dict[str, Linked] = {}
+        # the first shape that measures an operation, whichever rows come first
+        self._sources: dict[str, str] = {}
+        for kernel in catalog.kernels.values():
+            for shape in kernel.shapes:
+                self._sources.setdefault(catalog.operation(kernel, shape).slug, shape.revision)
         self._workloads: dict[str, Linked] = {}
 
-    def operation(self, operation: Operation, source: str = "") -> Linked:
-        """The OperationSpec of a catalogue's operation; `source` is `commit:path` of the upstream script."""
+    def operation(self, operation: Operation) -> Linked:
+        """The OperationSpec of a catalogue's operation."""
         known = self._operations.get(operation.slug)
         if known is None:
-            known = self._operations[operation.slug] = linked(_operation(operation, source))
+            known = self._operations[operation.slug] = linked(
+                _operation(operation, self._sources.get(operation.slug, ""))
+            )
         return known
 
     def workload(self, reading: Reading) -> Linked:
         """The WorkloadCase of a reading.
 
         Raises:
-            ValueError: if another workload has the same name: the shape's `switches` do not tell them apart.
+            AmbiguousNameError: if another workload has the same name: the shape's `switches` do not tell them apart.
         """
-        operation = self.operation(reading.operation, reading.shape.revision)
+        operation = self.operation(reading.operation)
         case = linked(_workload(reading, operation), operation)
         known = self._workloads.setdefault(case.name, case)
         if known.digest != case.digest:
-            raise ValueError(
+            raise AmbiguousNameError(
                 f"kernel {reading.kernel.name}, shape {reading.shape.id}: two workloads have the name {case.name}; "
                 "name what differs under switches"
             )
