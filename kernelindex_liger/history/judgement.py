@@ -43,8 +43,8 @@ CASES: dict[str, pl.DataType] = {
 `value` and `reference` (the median of the earlier runs) are nanoseconds or bytes; `ratio` is value / reference;
 `against_shift` is the ratio with the run-wide shift taken out; `spread` and `threshold` are shares (0.02 is 2 %);
 `runs` counts the earlier runs that are the measure; `strength` is `suspected` or `confirmed` for slower and
-faster, or `drifted` for cases known to be slower than at their segment's start; `previous` is the label of the case's run before; `accepted` is the reason given when a change was
-accepted."""
+faster, or `drifted` for cases known to be slower than at their segment's start; `previous` is the label of the case's run before;
+`accepted` is the reason given when a change was accepted."""
 
 
 @dataclass(frozen=True)

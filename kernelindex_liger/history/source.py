@@ -91,8 +91,8 @@ def _convert(inputs: Sequence[Path], catalog: Sequence[Path]) -> pl.DataFrame:
 
     try:
         table: pl.DataFrame = convert.table(inputs, memory=True, catalog=catalog)
-    except (OSError, ValueError) as error:
-        raise BadInputError(f"{', '.join(map(str, inputs))}: {error}") from error
+    except (convert.InputError, OSError, ValueError) as error:
+        raise BadInputError(str(error)) from error
     return table
 
 

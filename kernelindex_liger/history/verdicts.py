@@ -69,62 +69,84 @@ def _moves(table: pl.DataFrame, at: int) -> pl.DataFrame:
 
 
 def _worded(table: pl.DataFrame, now: Launches | None, then: Launches | None, reach: float) -> pl.DataFrame:
+    """`table` with `verdict`, `strength`, `reason` and the numbers that are shown for them.
+
+    What is shown for a case that moved twice is the window before both runs; for a drift, the segment's start.
+    """
+    table = table.with_columns(_excuses(now, then, reach))
     measured = pl.col("came").eq("here") & pl.col("fault").is_null() & pl.col("log0").is_not_null()
-    value, reference = pl.col("log0").exp(), pl.col("reference0").exp()
-    explained = pl.lit(value=False)
-    if now is not None:
-        sign = 1 if now.direction == "slower" else -1
-        explained = TIMED & ((value - reference) * sign).is_between(0, now.overhead)
-    reached = pl.lit(value=False)
-    for found, also in ((now, pl.lit(value=True)), (then, pl.col("just"))):
-        if found is not None:
-            reached |= TIMED & also & (reference < reach * found.overhead)
-    table = table.with_columns(moved=measured & pl.col("enough0") & (pl.col("net0").abs() > pl.col("limit0")))
+    up = pl.col("again").sign()
+    both = pl.col("enough1") & (pl.min_horizontal(up * pl.col("again"), up * pl.col("net1")) > pl.col("limit1"))
     steep = pl.max_horizontal("change", pl.col("noise") * pl.col("anchor_spread"))
-    drifted = measured & pl.col("enough0") & (pl.col("recent0") - pl.col("anchor") > steep) & ~reached & ~explained
-    known_drift = (pl.col("recent1") - pl.col("anchor") > steep).fill_null(value=False)
     table = table.with_columns(
-        explained=pl.col("moved").fill_null(value=False) & explained,
-        twice=pl.col("enough1")
-        & (pl.col("net1") * pl.col("net0").sign() > pl.col("limit1"))
-        & (pl.col("again") * pl.col("net0").sign() > pl.col("limit1"))
-        & ~reached,
+        judged=measured & pl.col("enough0"),
+        both=both.fill_null(value=False),
+        crept=(pl.col("recent0") - pl.col("anchor") > steep).fill_null(value=False),
+        crept_before=(pl.col("recent1") - pl.col("anchor") > steep).fill_null(value=False),
+        move=pl.when(both).then("again").otherwise("net0"),
+        moved=(both | (pl.col("net0").abs() > pl.col("limit0"))).fill_null(value=False),
+    )
+    table = table.with_columns(
+        explained=pl.col("moved") & pl.col("explained"), twice=pl.col("moved") & pl.col("both") & ~pl.col("reached")
+    )
+    drifted = pl.col("judged") & pl.col("crept") & ~pl.col("twice") & ~pl.col("reached") & ~pl.col("explained")
+    drifted &= ~pl.col("moved") | (pl.col("move") > 0)
+    table = table.with_columns(drifted=drifted)
+    slower = pl.col("drifted") | (pl.col("moved") & (pl.col("move") > 0))
+    table = table.with_columns(
         verdict=pl.when(pl.col("came") == "gone")
         .then(pl.lit("vanished"))
         .when(pl.col("came") == "new")
         .then(pl.lit("new"))
-        .when(~(measured & pl.col("enough0")) | (pl.col("moved") & explained))
+        .when(~pl.col("judged") | pl.col("explained"))
         .then(pl.lit("unknown"))
-        .when(pl.col("moved") & (pl.col("net0") > 0))
+        .when(slower)
         .then(pl.lit("slower"))
-        .when(pl.col("moved"))
+        .when("moved")
         .then(pl.lit("faster"))
-        .otherwise(pl.lit("same")),
+        .otherwise(pl.lit("same"))
     )
-    drifted = drifted & (pl.col("verdict").eq("same") | (pl.col("verdict").eq("slower") & ~pl.col("twice")))
-    table = table.with_columns(drifted=drifted.fill_null(value=False))
-    table = table.with_columns(verdict=pl.when("drifted").then(pl.lit("slower")).otherwise("verdict"))
     moved = pl.col("verdict").is_in(["slower", "faster"])
     known = moved | pl.col("verdict").eq("same")
     return table.with_columns(
-        strength=pl.when(pl.col("drifted") & known_drift)
+        strength=pl.when(moved & pl.col("drifted") & pl.col("crept_before"))
         .then(pl.lit("drifted"))
-        .when(moved & (pl.col("twice").fill_null(value=False) | pl.col("drifted")))
+        .when(moved & (pl.col("twice") | pl.col("drifted")))
         .then(pl.lit("confirmed"))
         .when(moved)
         .then(pl.lit("suspected")),
-        value=value,
-        reference=pl.when("drifted").then(pl.col("anchor").exp()).otherwise(reference),
-        ratio=pl.when("drifted").then((pl.col("log0") - pl.col("anchor")).exp()).otherwise(pl.col("move0").exp()),
-        against_shift=pl.when(known).then(pl.col("net0").exp()),
-        spread=pl.when("drifted").then(pl.col("anchor_spread")).otherwise(pl.col("spread0")),
-        threshold=pl.when(known).then(pl.col("limit0").exp() - 1),
-        runs=pl.col("runs0").fill_null(0),
-        reason=_reason(moved & reached),
+        value=pl.col("log0").exp(),
+        reference=_shown("reference0", "reference1", "anchor").exp(),
+        ratio=(pl.col("log0") - _shown("reference0", "reference1", "anchor")).exp(),
+        against_shift=pl.when(known).then("move").exp(),
+        spread=_shown("spread0", "spread1", "anchor_spread"),
+        threshold=pl.when(known).then(_shown("limit0", "limit1", "limit0").exp() - 1),
+        runs=_shown("runs0", "runs1", "window").fill_null(0),
+        reason=_reason(),
     )
 
 
-def _reason(reached: pl.Expr) -> pl.Expr:
+def _excuses(now: Launches | None, then: Launches | None, reach: float) -> list[pl.Expr]:
+    """`explained`: moved no further than the run's launches; `reached`: short enough for launches to matter."""
+    value, reference = pl.col("log0").exp(), pl.col("reference0").exp()
+    explained = reached = pl.lit(value=False)
+    if now is not None:
+        sign = 1 if now.direction == "slower" else -1
+        explained = TIMED & ((value - reference) * sign).is_between(0, now.overhead)
+        reached = TIMED & (reference < reach * now.overhead)
+    if then is not None:
+        reached |= TIMED & pl.col("just") & (reference < reach * then.overhead)
+    return [
+        explained.fill_null(value=False).alias("explained"),
+        reached.fill_null(value=False).alias("reached"),
+    ]
+
+
+def _shown(usual: str, twice: str, drifted: str) -> pl.Expr:
+    return pl.when("drifted").then(drifted).when("twice").then(twice).otherwise(usual)
+
+
+def _reason() -> pl.Expr:
     """Why a case has no verdict about its speed, or only a suspicion."""
     runs = pl.col("runs0").fill_null(0)
     counted = pl.format("{} earlier runs of {} needed", runs, pl.col("least"))
@@ -141,7 +163,7 @@ def _reason(reached: pl.Expr) -> pl.Expr:
         .then(pl.lit(DRIFTED))
         .when(pl.col("explained"))
         .then(pl.lit("moved no further than this run's launches did"))
-        .when(reached)
+        .when(pl.col("moved") & pl.col("reached"))
         .then(pl.lit("short enough for slow or fast launches to matter, so not confirmed"))
         .when(pl.col("enough0"))
         .then(None)
