@@ -66,7 +66,9 @@ def feed(
 
     Everything is read before anything is added, so that a bad input adds nothing.
     """
-    tables = [(name, source.read(paths, catalog=catalog)) for name, paths in labelled(inputs, label)]
+    groups = labelled(inputs, label)
+    read = source.read_each(groups, catalog=catalog)
+    tables = [(name, table) for (name, _), table in zip(groups, read, strict=True)]
     empty = [name for name, table in tables if table.is_empty()]
     if empty:
         raise BadInputError(f"label {', '.join(empty)}: no run in it that the catalogue knows")

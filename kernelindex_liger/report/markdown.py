@@ -26,17 +26,17 @@ def render(judgements: list[RunJudgement], note: str | None = None) -> str:
         return "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
     blocks = [_one(judgement) for judgement in judgements]
     if note:
-        blocks.append(f"> {_plain(note[0].upper() + note[1:])}.\n")
+        blocks.append(f"> {plain(note[0].upper() + note[1:])}.\n")
     return "\n".join(blocks)
 
 
 def _one(judgement: RunJudgement) -> str:
     mark = "❌ " if judgement.alarming else ("✅ " if judgement.judged else "❔ ")
-    lines = [f"## {mark}Benchmarks: {_plain(judgement.label)} on {_plain(judgement.machine)}", ""]
-    lines += [f"**{_plain(headline(judgement))}**", ""]
+    lines = [f"## {mark}Benchmarks: {plain(judgement.label)} on {plain(judgement.machine)}", ""]
+    lines += [f"**{plain(headline(judgement))}**", ""]
     facts = sentences(judgement)
     if facts:
-        lines += [*(f"- {_plain(fact)}" for fact in facts), ""]
+        lines += [*(f"- {plain(fact)}" for fact in facts), ""]
     for heading, verdict, strength in SECTIONS:
         cases = judgement.select(verdict, strength)
         if cases.is_empty():
@@ -60,13 +60,13 @@ def _table(cases: pl.DataFrame) -> list[str]:
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
         cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
         cells += [f"{row['case_key']} `{row['case'][:8]}`", values, spread, str(row["runs"])]
-        lines.append("| " + " | ".join(_plain(cell) for cell in cells) + " |")
+        lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")
     if cases.height > MOST:
         lines.append(f"\n… and {cases.height - MOST} more.")
     return lines
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """`text` with what Markdown tables and HTML would take for markup made harmless."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace("|", "\\|").replace("_", "\\_").replace("*", "\\*").replace("\n", " ")
