@@ -12,6 +12,9 @@ COMMANDS = {
     "csv": "Turn benchmark CSVs into linked KernelIndex documents.",
     "validate": "Check documents in a folder: models, digests, links, places.",
     "bench": "Run Liger's benchmarks on the GPU at hand and write their CSV.",
+    "history": "Keep runs night after night; list and show them; accept changes.",
+    "compare": "Say what got slower, against a history or between two inputs.",
+    "report": "Write what a history or an import holds: a page, Markdown, JSON.",
     "catalog": "Show what is curated: kernels, providers, GPUs, caveats.",
 }
 """Command name (also its module under `kernelindex_liger.cli`) and its line in `--help`."""

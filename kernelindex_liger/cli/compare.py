@@ -1,0 +1,90 @@
+"""`ligerimport compare`: what got slower, against a history or between two inputs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kernelindex_liger.cli.history import failing
+
+if TYPE_CHECKING:
+    from kernelindex_liger.history.judgement import RunJudgement
+    from kernelindex_liger.history.thresholds import Thresholds
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("names", metavar="[LABEL | A B]", nargs=-1)
+@click.option("--history", "folder", type=click.Path(file_okay=False, path_type=Path), help="The history's folder.")
+@click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
+@click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
+@click.option("--catalog", multiple=True, type=click.Path(exists=True, path_type=Path), help="More curated facts.")
+@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+@failing
+def command(
+    names: tuple[str, ...],
+    folder: Path | None,
+    file: Path | None,
+    preset: str | None,
+    catalog: tuple[Path, ...],
+    form: str,
+) -> None:
+    r"""Say what got slower or faster.
+
+    With --history: the run LABEL (or the newest) against the runs before it, or the run B against the run A.
+    Without: the CSV or folder B against A; two runs alone cannot tell noise, so nothing is confirmed.
+
+    \b
+    Exit status: 0 nothing confirmed slower, 1 something is, 5 nothing could be judged.
+    """
+    from kernelindex_liger.history.judgement import exit_status
+
+    limits = chosen_thresholds(file, preset)
+    note: str | None
+    if folder is None:
+        if len(names) != 2:
+            raise click.UsageError("name two CSVs or folders, or a history with --history")
+        judgements, note = _inputs(Path(names[0]), Path(names[1]), limits, catalog)
+    else:
+        judgements, note = _labels(folder, names, limits)
+    click.echo(_rendered(judgements, note, form), nl=False)
+    if not judgements:
+        click.echo("nothing to judge: the history is empty", err=True)
+    sys.exit(exit_status(judgements))
+
+
+def chosen_thresholds(file: Path | None, preset: str | None) -> Thresholds:
+    """The limits that the options ask for."""
+    from kernelindex_liger.history import thresholds
+
+    if file is not None and preset is not None:
+        raise click.UsageError("--thresholds and --preset exclude each other: name the preset in the file")
+    return thresholds.load(file) if file is not None else thresholds.preset(preset or "default")
+
+
+def _inputs(before: Path, after: Path, limits: Thresholds, catalog: tuple[Path, ...]) -> tuple[list[RunJudgement], str]:
+    from kernelindex_liger.history import pair, source
+
+    tables = [source.read([path], catalog=catalog) for path in (before, after)]
+    return pair.compare(tables[0], tables[1], limits, (str(before), str(after))), pair.CAUTION
+
+
+def _labels(folder: Path, names: tuple[str, ...], limits: Thresholds) -> tuple[list[RunJudgement], str | None]:
+    from kernelindex_liger.cli.history import opened
+    from kernelindex_liger.history import judge, pair
+
+    history = opened(folder)
+    if len(names) == 2:
+        return pair.of_history(history, names[0], names[1], limits), pair.CAUTION
+    if len(names) > 2:
+        raise click.UsageError("with --history name no label, one, or two")
+    return judge.judge(history, limits, names[0] if names else None), None
+
+
+def _rendered(judgements: list[RunJudgement], note: str | None, form: str) -> str:
+    from kernelindex_liger.report import json_, markdown, text
+
+    renderers = {"text": text.render, "md": markdown.render, "json": json_.render}
+    return renderers[form](judgements, note)

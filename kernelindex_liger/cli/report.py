@@ -1,0 +1,95 @@
+"""`ligerimport report`: a history or one import as a page, Markdown, JSON or text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from kernelindex_liger.cli.history import failing
+
+FORMATS = ("html", "md", "json", "text")
+SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".txt": "text"}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("source", metavar="[OUT-OR-CSV]", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option("--history", "folder", type=click.Path(file_okay=False, path_type=Path), help="The history's folder.")
+@click.option("--label", help="The run to report on [default: the newest].")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write [default: stdout]."
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the file's ending, else html]")
+@click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
+@click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
+@click.option("--catalog", multiple=True, type=click.Path(exists=True, path_type=Path), help="More curated facts.")
+@click.option("--title", default="Liger kernel benchmarks", show_default=True, help="The page's title.")
+@failing
+def command(
+    source: Path | None,
+    folder: Path | None,
+    label: str | None,
+    output: Path | None,
+    form: str | None,
+    file: Path | None,
+    preset: str | None,
+    catalog: tuple[Path, ...],
+    title: str,
+) -> None:
+    r"""Report on the newest run of a history, or on one import.
+
+    The page (html) is one file that needs no network: what moved, each kernel over x, Liger against its baselines,
+    every case's history. It needs the `report` extra.
+
+    \b
+    Exit status with --history: 0 nothing confirmed slower, 1 something is, 5 nothing could be judged.
+    """
+    from kernelindex_liger.history.files import write_text
+
+    if (source is None) == (folder is None):
+        raise click.UsageError("name an import or a history with --history, one of the two")
+    form = form or (SUFFIXES.get(output.suffix.lower(), "html") if output else "html")
+    if folder is not None:
+        text, status = _of_history(folder, label, form, title, file, preset)
+    else:
+        assert source is not None  # noqa: S101 - the usage check above
+        if label is not None or file is not None or preset is not None:
+            raise click.UsageError("--label, --thresholds and --preset are for a history")
+        text, status = _of_import(source, form, title, catalog), 0
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+    sys.exit(status)
+
+
+def _of_history(
+    folder: Path, label: str | None, form: str, title: str, file: Path | None, preset: str | None
+) -> tuple[str, int]:
+    from kernelindex_liger.cli.compare import chosen_thresholds
+    from kernelindex_liger.cli.history import opened
+    from kernelindex_liger.history.judge import judge
+    from kernelindex_liger.history.judgement import exit_status
+    from kernelindex_liger.report import json_, markdown, text
+
+    history, limits = opened(folder), chosen_thresholds(file, preset)
+    if form == "html":
+        from kernelindex_liger.report import html, sheets
+
+        found = sheets.of_history(history, limits, label)
+        judgements = [sheet.judgement for sheet in found if sheet.judgement is not None]
+        return html.render(found, title), exit_status(judgements)
+    judgements = judge(history, limits, label)
+    render = {"md": markdown.render, "json": json_.render, "text": text.render}[form]
+    return render(judgements), exit_status(judgements)
+
+
+def _of_import(source: Path, form: str, title: str, catalog: tuple[Path, ...]) -> str:
+    from kernelindex_liger.history.source import read
+    from kernelindex_liger.report import html, plain, sheets
+
+    found = sheets.of_table(read([source], catalog=catalog), source.absolute().name)
+    if form == "html":
+        return html.render(found, title)
+    return {"md": plain.markdown, "json": plain.json_, "text": plain.text}[form](found)

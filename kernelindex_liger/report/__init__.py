@@ -1,0 +1,1 @@
+"""What a judgement and a history look like: text, Markdown, JSON, and one page of HTML."""

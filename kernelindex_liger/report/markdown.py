@@ -1,0 +1,72 @@
+"""A judgement as Markdown for a pull request: short on top, the rest folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelindex_liger.history.view import amount, change
+from kernelindex_liger.report.summary import headline, sentences
+from kernelindex_liger.report.text import SECTIONS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kernelindex_liger.history.judgement import RunJudgement
+
+OPEN = 10
+"""Sections of up to so many cases are not folded."""
+
+MOST = 100
+"""Cases that a section lists; the rest are counted."""
+
+
+def render(judgements: list[RunJudgement], note: str | None = None) -> str:
+    """All judgements as one Markdown document; `note` stands at the end."""
+    if not judgements:
+        return "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
+    blocks = [_one(judgement) for judgement in judgements]
+    if note:
+        blocks.append(f"> {plain(note[0].upper() + note[1:])}.\n")
+    return "\n".join(blocks)
+
+
+def _one(judgement: RunJudgement) -> str:
+    mark = "❌ " if judgement.alarming else ("✅ " if judgement.judged else "❔ ")
+    lines = [f"## {mark}Benchmarks: {plain(judgement.label)} on {plain(judgement.machine)}", ""]
+    lines += [f"**{plain(headline(judgement))}**", ""]
+    facts = sentences(judgement)
+    if facts:
+        lines += [*(f"- {plain(fact)}" for fact in facts), ""]
+    for heading, verdict, strength in SECTIONS:
+        cases = judgement.select(verdict, strength)
+        if cases.is_empty():
+            continue
+        title = f"{heading} ({cases.height})"
+        if cases.height <= OPEN:
+            lines += [f"### {title}", "", *_table(cases), ""]
+        else:
+            lines += [f"<details><summary>{title}</summary>", "", *_table(cases), "", "</details>", ""]
+    return "\n".join(lines)
+
+
+def _table(cases: pl.DataFrame) -> list[str]:
+    lines = [
+        "| change | kernel | pass | provider | case | before → now | spread | runs |",
+        "| --: | - | - | - | - | - | --: | --: |",
+    ]
+    for row in cases.head(MOST).iter_rows(named=True):
+        values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
+        spread = "–" if row["spread"] is None else f"{row['spread']:.1%}"
+        metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
+        cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
+        cells += [f"{row['case_key']} `{row['case'][:8]}`", values, spread, str(row["runs"])]
+        lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")
+    if cases.height > MOST:
+        lines.append(f"\n… and {cases.height - MOST} more.")
+    return lines
+
+
+def plain(text: str) -> str:
+    """`text` with what Markdown tables and HTML would take for markup made harmless."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("|", "\\|").replace("_", "\\_").replace("*", "\\*").replace("\n", " ")
