@@ -74,7 +74,7 @@ def diff(catalog: tuple[Path, ...]) -> None:
 @catalog_option
 @handled
 def check(file: Path, inputs: tuple[str, ...], catalog: tuple[Path, ...]) -> None:
-    r"""Check a catalogue file, and show which rows of CSVs each of its shapes takes.
+    """Check a catalogue file, and show which rows of CSVs each of its shapes takes.
 
     \b
     Exit status: 0 sound, and every row of its kernel is taken; 1 some rows are not;

@@ -31,7 +31,7 @@ def command(
     catalog: tuple[Path, ...],
     form: str,
 ) -> None:
-    r"""Say what got slower or faster.
+    """Say what got slower or faster.
 
     With --history: the run LABEL (or the newest) against the runs before it, or the run B against the run A.
     Without: the CSV or folder B against A; two runs alone cannot tell noise, so nothing is confirmed.

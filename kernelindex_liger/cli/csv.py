@@ -65,7 +65,7 @@ def command(
     strict: bool,
     quiet: bool,
 ) -> None:
-    r"""Turn benchmark CSVs into linked KernelIndex documents.
+    """Turn benchmark CSVs into linked KernelIndex documents.
 
     INPUT is a CSV file (.csv, .csv.gz, .csv.zst), a folder of them, or - for standard input. Every speed row becomes
     a bundle of BenchmarkRun, BenchmarkProtocol and ExecutionEnvironment, or is skipped and counted under one reason;

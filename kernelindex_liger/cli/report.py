@@ -37,7 +37,7 @@ def command(
     catalog: tuple[Path, ...],
     title: str,
 ) -> None:
-    r"""Report on the newest run of a history, or on one import.
+    """Report on the newest run of a history, or on one import.
 
     The page (html) is one file that needs no network: what moved, each kernel over x, Liger against its baselines,
     every case's history. It needs the `report` extra.

@@ -15,7 +15,7 @@ from kernelindex_liger.cli._shared import CHECK_FAILED, handled, safe
 @click.option("-q", "--quiet", is_flag=True, help="No summary; faults only.")
 @handled
 def command(out: Path, *, quiet: bool) -> None:
-    r"""Check what stands in a folder that `ligerimport csv` wrote.
+    """Check what stands in a folder that `ligerimport csv` wrote.
 
     Each document is held against its model, each digest is computed again, each link is followed, and each file must
     stand where its external id or name says. Faults go to standard output, one a line: place, then what is wrong.
