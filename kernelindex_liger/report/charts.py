@@ -1,7 +1,7 @@
 """Chart templates, made with altair once a shape; the page fills in the data.
 
 Colours come from the page (`currentColor`) so that one drawing serves light and dark mode and print; series differ by
-dash and mark shape as well as by colour.
+dash and mark shape as well as by colour, and the page writes the legend, which wraps where Vega's would be cut off.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ def bundle() -> str:
 def template(kind: str, x: str, y: str) -> dict[str, Any]:
     """The Vega-Lite specification of a chart without its data.
 
-    `kind` is `latency` (fields x, y, lo, hi, s), `ratio` (x, y, s) or `history` (x: run, y, s, d: case); `x` is
+    `kind` is `band` (fields x, y, lo, hi, s), `line` (x, y, s), `ratio` (x, y, s) or `history` (x: run, y, s, d: case,
+    cut: what changed); `x` is
     `log`, `linear` or `ordinal`, `y` is `log` or `linear`. `y`'s title is set by the page.
     """
     alt = _altair()
-    chart = {"latency": _latency, "ratio": _ratio, "history": _history}[kind](alt, x, y)
+    chart = {"band": _band, "line": _line, "ratio": _ratio, "history": _history}[kind](alt, x, y)
     chart = chart.properties(width="container", height=260)
-    chart = chart.configure(background="transparent", font="inherit").configure_view(stroke=None)
+    chart = chart.configure(background="transparent", font="system-ui, sans-serif", aria=False).configure_view(
+        stroke=None
+    )
     chart = chart.configure_axis(
         labelColor="currentColor", titleColor="currentColor", tickColor="currentColor", domainColor="currentColor",
         gridColor="currentColor", gridOpacity=0.15, labelFontSize=12, titleFontSize=12, titleFontWeight="normal",
     )  # fmt: skip
-    chart = chart.configure_legend(
-        orient="bottom", columns=2, labelColor="currentColor", titleColor="currentColor", labelFontSize=12,
-        labelLimit=280, symbolStrokeWidth=2, title=None,
-    )  # fmt: skip
     spec: dict[str, Any] = chart.to_dict(validate=True)
-    spec.pop("data", None)
+    for part in (spec, *spec["layer"]):
+        part.pop("data", None)  # altair writes an empty one, which would hide the page's
     spec.pop("datasets", None)
     return spec
 
@@ -79,7 +79,12 @@ def _x(alt: ModuleType, x: str) -> Any:
     if x == "ordinal":
         return alt.X("x:O", sort=None, title=None, axis=alt.Axis(labelAngle=-35, labelLimit=120))
     scale = alt.Scale(type="log", base=2, nice=False) if x == "log" else alt.Scale(zero=False)
-    return alt.X("x:Q", title=None, scale=scale, axis=alt.Axis(format="~s", labelOverlap=True, tickCount=6))
+    return alt.X(
+        "x:Q",
+        title=None,
+        scale=scale,
+        axis=alt.Axis(format=".12~g", labelOverlap="greedy", labelSeparation=6, tickCount=6),
+    )
 
 
 def _y(alt: ModuleType, y: str) -> Any:
@@ -94,23 +99,25 @@ def _y_scale(alt: ModuleType, y: str) -> Any:
 
 def _series(alt: ModuleType) -> dict[str, Any]:
     return {
-        "color": alt.Color("s:N", scale=alt.Scale(range=COLOURS), title=None),
-        "strokeDash": alt.StrokeDash("s:N", scale=alt.Scale(range=DASHES), title=None),
+        "color": alt.Color("s:N", scale=alt.Scale(range=COLOURS), legend=None),
+        "strokeDash": alt.StrokeDash("s:N", scale=alt.Scale(range=DASHES), legend=None),
     }
 
 
-def _latency(alt: ModuleType, x: str, y: str) -> Any:
-    base = alt.Chart().encode(x=_x(alt, x), **_series(alt))
+def _band(alt: ModuleType, x: str, y: str) -> Any:
+    scale, colour = _y_scale(alt, y), alt.Color("s:N", scale=alt.Scale(range=COLOURS), legend=None)
+    low = alt.Y("lo:Q", scale=scale, title=None)
+    band = alt.Chart().mark_area(opacity=0.22).encode(x=_x(alt, x), y=low, y2="hi:Q", color=colour)
+    return alt.layer(band, *_line(alt, x, y).layer)
+
+
+def _line(alt: ModuleType, x: str, y: str) -> Any:
+    base = alt.Chart().encode(x=_x(alt, x), y=_y(alt, y), **_series(alt))
     tooltip = [alt.Tooltip("s:N", title="series"), alt.Tooltip("x:N", title="x"), alt.Tooltip("t:N", title="median")]
-    band = alt.Chart().mark_area(opacity=0.22).encode(
-        x=_x(alt, x), y=alt.Y("lo:Q", scale=_y_scale(alt, y), title=None), y2="hi:Q",
-        color=alt.Color("s:N", scale=alt.Scale(range=COLOURS), title=None),
-    )  # fmt: skip
-    line = base.mark_line(strokeWidth=2).encode(y=_y(alt, y))
     points = base.mark_point(size=45, filled=True).encode(
-        y=_y(alt, y), shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), title=None), tooltip=tooltip
+        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip
     )
-    return alt.layer(band, line, points)
+    return alt.layer(base.mark_line(strokeWidth=2), points)
 
 
 def _ratio(alt: ModuleType, x: str, y: str) -> Any:
@@ -118,7 +125,7 @@ def _ratio(alt: ModuleType, x: str, y: str) -> Any:
     tooltip = [alt.Tooltip("s:N", title="ratio"), alt.Tooltip("x:N", title="x"), alt.Tooltip("y:Q", format=".3~f")]
     even = alt.Chart().mark_rule(color="currentColor", strokeWidth=1.5, opacity=0.7).encode(y=alt.datum(1))
     points = base.mark_point(size=45, filled=True).encode(
-        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), title=None), tooltip=tooltip
+        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip
     )
     return alt.layer(even, base.mark_line(strokeWidth=2), points)
 
@@ -139,6 +146,6 @@ def _history(alt: ModuleType, x: str, y: str) -> Any:
         .encode(x=axis, tooltip=[alt.Tooltip("cut:N", title="new segment")])
     )
     points = base.mark_point(size=22, filled=True, opacity=0.8).encode(
-        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), title=None), tooltip=tooltip
+        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip
     )
     return alt.layer(even, cut, base.mark_line(strokeWidth=1.3, opacity=0.7), points)

@@ -102,6 +102,7 @@ class _Page:
         yield '<div class="figures">'
         scale, unit = _unit(panel)
         x = _x_axis(panel)
+        kind = "band" if any(point.low is not None and point.high is not None for point in panel.points) else "line"
         values = [point.value / scale for point in panel.points]
         rows = []
         for point in panel.points:
@@ -111,7 +112,7 @@ class _Page:
                 row |= {"lo": point.low / scale, "hi": point.high / scale}
             rows.append(row)
         yield self._figure(
-            "latency", x, _spread(values), rows, unit, f"{panel.kernel} {title}: {unit}", tables.values(panel)
+            kind, x, _spread(values), rows, unit, f"{panel.kernel} {title}: {unit}", tables.values(panel)
         )
         if panel.ratios:
             ratio = [{"x": _x(panel, one.x), "y": one.value, "s": one.series} for one in panel.ratios]
@@ -154,7 +155,7 @@ class _Page:
         place = len(self.data) - 1
         return (
             f'<figure class="{kind}"><figcaption>{escape(what)}</figcaption>'
-            f'<div class="chart" data-chart="{place}" data-label="{escape(label)}"></div>'
+            f'<div class="chart" role="img" aria-label="{escape(label)}" data-chart="{place}"></div>'
             f"<details><summary>Table</summary>{table}</details></figure>"
         )
 

@@ -8,16 +8,57 @@
       Object.fromEntries(names.filter((name) => columns[name][i] !== null).map((name) => [name, columns[name][i]])));
   };
 
+  const MARKS = {
+    "circle": "M12 4a4 4 0 1 0 .01 0z", "square": "M8 4h8v8h-8z", "triangle-up": "M12 3l5 9h-10z",
+    "diamond": "M12 2l5 6-5 6-5-6z", "cross": "M10 3h4v3h3v4h-3v3h-4v-3h-3v-4h3z", "triangle-down": "M7 4h10l-5 9z",
+    "triangle-right": "M8 3l9 5-9 5z", "triangle-left": "M16 3l-9 5 9 5z",
+  };
+
+  const legend = (names, scales) => {
+    const list = document.createElement("ul");
+    list.className = "legend";
+    names.forEach((name, i) => {
+      const pick = (range) => range[i % range.length];
+      const entry = document.createElement("li");
+      entry.innerHTML = `<svg width="24" height="16" aria-hidden="true"><path d="M0 8h24" fill="none" stroke-width="2"
+        stroke="${pick(scales.color)}" stroke-dasharray="${pick(scales.strokeDash)}"/><path d="${MARKS[pick(scales.shape)]}"
+        fill="${pick(scales.color)}"/></svg>`;
+      entry.append(name);
+      list.append(entry);
+    });
+    return list;
+  };
+
+  // One order of series for colour, dash and shape; it is the legend's too.
+  const order = (spec, names) => {
+    const scales = {};
+    for (const { encoding = {} } of spec.layer) {
+      for (const channel of ["color", "strokeDash", "shape"]) {
+        if (!encoding[channel]?.scale) continue;
+        encoding[channel].scale.domain = names;
+        scales[channel] = encoding[channel].scale.range;
+      }
+    }
+    return scales;
+  };
+
   const draw = (place) => {
     if (place.dataset.done) return Promise.resolve();
     place.dataset.done = "yes";
     const { t, v, o } = charts[Number(place.dataset.chart)];
     const spec = structuredClone(templates[t]);
     spec.data = { values: rows(v) };
-    spec.description = place.dataset.label;
+    const names = [...new Set(v.s.filter((name) => name !== null))].sort();
+    place.after(legend(names, order(spec, names)));
     // Runs keep their order even where a case has none in some of them.
     if (o) for (const layer of spec.layer) if (layer.encoding?.x) layer.encoding.x.sort = o;
     return vegaEmbed(place, spec, { actions: false, renderer: "svg", hover: false })
+      .then(() => {
+        // The place itself is the image and has the words; the table has the numbers.
+        for (const part of place.querySelectorAll("[role], [aria-label], [aria-roledescription]")) {
+          for (const name of ["role", "aria-label", "aria-roledescription"]) part.removeAttribute(name);
+        }
+      })
       .catch((error) => { place.textContent = `The chart could not be drawn: ${error.message}`; console.error(error); });
   };
 
