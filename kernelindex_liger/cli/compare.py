@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kernelindex_liger.cli._shared import catalog_option
 from kernelindex_liger.cli.history import failing
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--history", "folder", type=click.Path(file_okay=False, path_type=Path), help="The history's folder.")
 @click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
 @click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
-@click.option("--catalog", multiple=True, type=click.Path(exists=True, path_type=Path), help="More curated facts.")
+@catalog_option
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 @failing
 def command(

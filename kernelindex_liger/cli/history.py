@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from kernelindex_liger.cli._shared import catalog_option, console, fail, handled, safe
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -46,10 +48,9 @@ def failing(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except HistoryError as error:
-            click.echo(f"error: {error}", err=True)
-            sys.exit(error.status)
+            fail(str(error), error.status)
 
-    return guarded
+    return handled(guarded)
 
 
 history_option = click.option(
@@ -84,7 +85,7 @@ def command() -> None:
 @history_option
 @click.option("--label", help="Commit or night that the inputs stand for [default: the folder's name].")
 @click.option("--time", type=Moment(), help="When it was measured [default: the newest row's time].")
-@click.option("--catalog", multiple=True, type=click.Path(exists=True, path_type=Path), help="More curated facts.")
+@catalog_option
 @click.option("--quiet", is_flag=True, help="Say nothing when all went well.")
 @failing
 def add(
@@ -212,16 +213,14 @@ def check(folder: Path) -> None:
 
 def show_table(headings: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> None:
     """Print a table for people on standard output; cells are shown as they are, never as markup."""
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
-    console.print(table)
+        table.add_row(*map(safe, line))
+    out = console(stderr=False)
+    if not out.is_terminal:
+        out.width = 200
+    out.print(table)

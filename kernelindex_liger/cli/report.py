@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from kernelindex_liger.cli._shared import catalog_option
 from kernelindex_liger.cli.history import failing
 
 FORMATS = ("html", "md", "json", "text")
@@ -23,7 +24,7 @@ SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".txt
 @click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the file's ending, else html]")
 @click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
 @click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
-@click.option("--catalog", multiple=True, type=click.Path(exists=True, path_type=Path), help="More curated facts.")
+@catalog_option
 @click.option("--title", default="Liger kernel benchmarks", show_default=True, help="The page's title.")
 @failing
 def command(

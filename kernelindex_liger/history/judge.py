@@ -11,6 +11,7 @@ import polars as pl
 
 from kernelindex_liger.history import cases as case_names
 from kernelindex_liger.history import marks as decisions
+from kernelindex_liger.history.caveats import harmless
 from kernelindex_liger.history.errors import UnknownNameError
 from kernelindex_liger.history.judgement import CASES, RunJudgement
 from kernelindex_liger.history.measure import TIMES, anchors, positions, windows
@@ -94,7 +95,7 @@ def judge_run(
 
 def usable(rows: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
     """`rows` with `fault`: why a row is no measure (its status or caveats), or null."""
-    blocking = pl.col("caveats").list.set_difference(pl.lit(list(thresholds.caveats.tolerate), pl.List(pl.String)))
+    blocking = pl.col("caveats").list.set_difference(pl.lit(harmless(thresholds.caveats), pl.List(pl.String)))
     return rows.with_columns(
         pl.when(pl.col("status") != "passed")
         .then("failed: " + pl.col("status"))

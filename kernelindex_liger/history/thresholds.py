@@ -20,7 +20,8 @@ share = 0.25                 # this share of them moved one way, baselines too: 
 reach = 100                  # cases up to 100 times as long as what the host added confirm nothing then
 
 [caveats]
-tolerate = ["some-id"]       # rows with no other caveat than these are judged all the same
+leave_out = ["number"]       # kinds of caveats whose rows are left out: number, meaning, record
+tolerate = ["single-sample"] # but rows with no other caveat than these are judged all the same
 
 [[rule]]                     # the last rule that fits a case counts
 kernel = "rms_norm"          # patterns with * and ?; also provider, pass, metric
@@ -86,8 +87,10 @@ class Launch(_Strict):
 
 
 class Caveats(_Strict):
-    """Which known faults of a number do not keep it from being judged."""
+    """Which known faults of a number keep it from being judged."""
 
+    leave_out: tuple[Literal["number", "meaning", "record"], ...] = Field(default=("number",), strict=False)
+    """Kinds of caveats whose rows are left out; caveats that the catalogue does not know always are."""
     tolerate: tuple[str, ...] = Field(default=(), strict=False)
 
 

@@ -46,7 +46,7 @@ def bundle() -> str:
     except ImportError as error:
         raise MissingExtraError("an HTML report needs vl-convert: pip install 'kernelindex-liger[report]'") from error
     version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
-    script: str = vl_convert.javascript_bundle(vl_version=version)
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version)
     return script
 
 

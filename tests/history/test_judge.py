@@ -253,6 +253,15 @@ def test_rows_with_caveats_are_left_out_and_said_so(history):
     assert exit_status([judgement]) == 5
 
 
+def test_a_caveat_about_meaning_leaves_a_case_comparable_with_itself(history, tmp_path):
+    file = tmp_path / "t.toml"
+    file.write_text('[caveats]\nleave_out = ["number", "meaning", "record"]\n')
+    fill(history, 6)
+    history.add(night(6, caveats=["unit-gradient"]), "n6")
+    assert only(history).counts == {"same": 60}
+    assert only(history, thresholds=load(file)).left_out == {"caveat: unit-gradient": 60}
+
+
 def test_a_tolerated_caveat_is_judged(history, tmp_path):
     file = tmp_path / "t.toml"
     file.write_text('[caveats]\ntolerate = ["single-sample"]\n')

@@ -68,8 +68,14 @@
   }, { rootMargin: "600px" });
   places.forEach((place) => near.observe(place));
 
-  // Paper has no scrolling: draw everything and open what is folded before printing.
+  // Paper has no scrolling: what nobody has scrolled to yet is drawn while the page is idle, and before printing.
   const everything = () => Promise.all(places.map(draw));
+  const idle = window.requestIdleCallback ?? ((then) => setTimeout(then, 50));
+  const next = () => {
+    const place = places.find((one) => !one.dataset.done);
+    if (place) draw(place).then(() => idle(next));
+  };
+  idle(next);
   addEventListener("beforeprint", () => { everything(); });
   window.drawEverything = everything;
 })();
