@@ -15,6 +15,7 @@ COMMANDS = {
     "history": "Keep runs night after night; list and show them; accept changes.",
     "compare": "Say what got slower, against a history or between two inputs.",
     "report": "Write what a history or an import holds: a page, Markdown, JSON.",
+    "nightly": "Bench, import, keep, judge and report in one go.",
     "catalog": "Show what is curated: kernels, providers, GPUs, caveats.",
 }
 """Command name (also its module under `kernelindex_liger.cli`) and its line in `--help`."""

@@ -1,0 +1,213 @@
+"""The steps of a night. Each does its work again from the start if it was interrupted, and says what it found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from kernelindex_liger.history.errors import BadInputError, HistoryError, UnwritableError
+from kernelindex_liger.history.files import write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kernelindex_liger.history.judgement import RunJudgement
+    from kernelindex_liger.history.store import History
+    from kernelindex_liger.history.thresholds import Thresholds
+    from kernelindex_liger.nightly.night import Night
+    from kernelindex_liger.nightly.settings import Settings
+    from kernelindex_liger.nightly.source import Source
+
+BENCH_FAILED, NOTHING = 4, 5
+BENCH = [sys.executable, "-m", "kernelindex_liger", "bench"]
+"""How the benchmark is started: as a process of its own, so that nothing that it loads or breaks is the job's."""
+
+INPUT = "input"
+"""The folder in a night that holds its CSVs."""
+
+
+class NothingNewError(Exception):
+    """The source has nothing that the history does not have."""
+
+
+class BenchFailedError(HistoryError):
+    """The benchmark gave no row."""
+
+    status = BENCH_FAILED
+
+
+@dataclass(frozen=True)
+class Job:
+    """One night at work."""
+
+    home: Path
+    night: Night
+    settings: Settings
+    source: Source | None
+    """Where the CSV comes from; None runs the benchmark."""
+    seen: str | None
+    """Identity of what the last complete night took from this source."""
+
+    @property
+    def input(self) -> Path:
+        """The night's CSVs."""
+        return self.night.folder / INPUT
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the runs that the history step added."""
+        found = self.night.done("history")
+        return list(found["labels"]) if found else []
+
+
+def measure(job: Job) -> dict[str, Any]:
+    """Run the benchmark, or bring the CSV. Raises `NothingNewError` when the source has not changed."""
+    if job.source is None:
+        return _bench(job)
+    if job.input.exists():
+        shutil.rmtree(job.input)
+    fetched = job.source.fetch(job.input, job.seen)
+    if fetched.identity == job.seen:
+        raise NothingNewError(f"nothing new at the source ({fetched.identity[:19]})")
+    return {"identity": fetched.identity, "label": fetched.label, "status": 0}
+
+
+def _bench(job: Job) -> dict[str, Any]:
+    """`ligerimport bench` as a process of its own; it goes on where an earlier try left off."""
+    results = job.input / "results.csv"
+    job.input.mkdir(parents=True, exist_ok=True)
+    try:
+        with (job.night.folder / "bench.log").open("ab") as log:
+            status = _run([*BENCH, *job.settings.bench.arguments, "-o", str(results)], log, job.settings.bench.hours)
+    except OSError as error:
+        raise UnwritableError(f"{job.night.folder}: cannot be written ({error.strerror or error})") from error
+    if not results.exists():
+        raise BenchFailedError(
+            f"the benchmark measured nothing (status {status}); see {job.night.folder / 'bench.log'}"
+        )
+    return {"identity": None, "label": job.night.name, "status": BENCH_FAILED if status else 0}
+
+
+def _run(command: list[str], log: IO[bytes], hours: float) -> int:
+    """Run `command` in a process group of its own, and end the whole group when the time is up or the job is ended."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    try:
+        return process.wait(hours * 3600)
+    except subprocess.TimeoutExpired:
+        return BENCH_FAILED
+    finally:
+        for end, patience in ((signal.SIGINT, 60), (signal.SIGKILL, 5)):
+            if process.poll() is None:
+                os.killpg(process.pid, end)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(patience)
+
+
+def import_(job: Job) -> dict[str, Any]:
+    """Documents of the night's CSVs, in `out/`."""
+    from kernelindex_liger.conversion import InputError, Options, OutputError, convert
+
+    chosen = job.settings.import_
+    options = Options(format=chosen.format, edition=chosen.edition, memory=True, catalog=chosen.catalog)
+    try:
+        report = convert([job.input], job.night.folder / "out", options)
+    except InputError as error:
+        raise BadInputError(str(error)) from error
+    except OutputError as error:
+        raise UnwritableError(str(error)) from error
+    return {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input}
+
+
+def history(job: Job) -> dict[str, Any]:
+    """Add the night's runs. Raises `NothingNewError` when the history has all of them."""
+    from kernelindex_liger.history.feed import feed
+    from kernelindex_liger.history.store import History
+
+    kept = History(job.home / "history")
+    found = job.night.done("measure") or {}
+    folders = any(path.is_dir() for path in job.input.iterdir())
+    label = None if folders else found.get("label") or job.night.name
+    added = feed(kept, [job.input], label, catalog=job.settings.import_.catalog)
+    named = {one.label for one in added if one.new}
+    if not named and job.night.state["tries"]["history"] > 1:
+        # Killed between adding and noting it down: the runs are there, and they are this night's.
+        named = {one.label for one in added}
+    labels = list(dict.fromkeys(run.label for run in kept.runs() if run.label in named))
+    if not labels:
+        raise NothingNewError("the history has every row of it already")
+    return {"labels": labels, "rows": sum(one.new for one in added), "known": sum(one.known for one in added)}
+
+
+def judge(job: Job) -> dict[str, Any]:
+    """The judgement of the newest label, as JSON."""
+    from kernelindex_liger.history.judgement import exit_status
+    from kernelindex_liger.report import json_
+
+    judgements = _judgements(job)
+    write_text(job.night.folder / "judgement.json", json_.render(judgements))
+    slower = sum(judgement.confirmed_slower.height for judgement in judgements)
+    judged = sum(judgement.judged for judgement in judgements)
+    return {"label": job.labels[-1], "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
+
+
+def report(job: Job) -> dict[str, Any]:
+    """The judgement as text and Markdown, and the page."""
+    from kernelindex_liger.report import markdown, text
+
+    judgements = _judgements(job)
+    write_text(job.night.folder / "report.txt", text.render(judgements))
+    write_text(job.night.folder / "report.md", markdown.render(judgements))
+    if not job.settings.html:
+        return {"html": "switched off"}
+    from kernelindex_liger.report import charts, html, sheets
+
+    found = sheets.of_history(_history(job), _limits(job), job.labels[-1])
+    try:
+        page = html.render(found, f"Liger kernel benchmarks, night {job.night.name}")
+    except charts.MissingExtraError as error:
+        return {"html": f"skipped: {error}"}
+    write_text(job.night.folder / "report.html", page)
+    return {"html": "written"}
+
+
+def _judgements(job: Job) -> list[RunJudgement]:
+    from kernelindex_liger.history.judge import judge as judged
+
+    return judged(_history(job), _limits(job), job.labels[-1])
+
+
+def _history(job: Job) -> History:
+    from kernelindex_liger.history.store import History
+
+    return History(job.home / "history")
+
+
+def _limits(job: Job) -> Thresholds:
+    from kernelindex_liger.history import thresholds
+
+    chosen = job.settings.judge
+    if chosen.thresholds is not None:
+        return thresholds.load(chosen.thresholds)
+    return thresholds.preset(chosen.preset or "default")
+
+
+def status(night: Night) -> int:
+    """The night's exit status, from what its steps found.
+
+    1 when something is confirmed slower, whatever else happened; then 4 when the benchmark failed in part, 3 when a
+    CSV was bad in part, 5 when nothing could be judged, else 0.
+    """
+    judged = (night.done("judge") or {}).get("status", NOTHING)
+    if judged == 1:
+        return 1
+    if (night.done("measure") or {}).get("status"):
+        return BENCH_FAILED
+    if (night.done("import") or {}).get("bad"):
+        return BadInputError.status
+    return int(judged)
