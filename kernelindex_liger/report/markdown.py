@@ -52,7 +52,7 @@ def _one(judgement: RunJudgement) -> str:
 def _table(cases: pl.DataFrame) -> list[str]:
     lines = [
         "| change | kernel | pass | provider | case | before → now | spread | runs |",
-        "| --: | - | - | - | - | - | --: | --: |",
+        "| --: | - | - | - | - | --: | --: | --: |",
     ]
     for row in cases.head(MOST).iter_rows(named=True):
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
