@@ -29,7 +29,7 @@ from kernelindex_liger.cli.history import failing
 @click.option("-q", "--quiet", is_flag=True, help="On stderr only what failed; nightly.log has everything.")
 @failing
 def command(home: Path, csv: str | None, form: Literal["text", "json"], quiet: bool) -> None:
-    r"""Bench, import, keep, judge, report and tidy up, in this order.
+    """Bench, import, keep, judge, report and tidy up, in this order.
 
     Settings stand in HOME/nightly.toml. Each night has a folder in HOME/nights; HOME/latest points at the newest
     complete one. A job that was interrupted goes on where it stopped when it is started again.
