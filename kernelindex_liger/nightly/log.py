@@ -7,8 +7,6 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from kernelindex_liger.cli._shared import safe
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,7 +35,7 @@ class Log:
             text = json.dumps(fields, ensure_ascii=False)
         else:
             spent = "" if taken is None else f" ({taken:.1f} s)"
-            text = safe(f"{moment} {night} {step}: {outcome}{spent}{f', {detail}' if detail else ''}")
+            text = _shown(f"{moment} {night} {step}: {outcome}{spent}{f', {detail}' if detail else ''}")
         if not self.quiet or outcome == "failed":
             print(text, file=sys.stderr, flush=True)
         if self.path is not None:
@@ -46,3 +44,8 @@ class Log:
                     file.write(text + "\n")
             except OSError:
                 print(f"{self.path}: the log cannot be written", file=sys.stderr)
+
+
+def _shown(text: str) -> str:
+    """`text` with what could drive a terminal escaped."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)

@@ -38,6 +38,7 @@ def _altair() -> ModuleType:
     return module
 
 
+@lru_cache
 def bundle() -> str:
     """Vega, Vega-Lite and vega-embed as one script that needs nothing from a network."""
     alt = _altair()

@@ -21,12 +21,12 @@ MOST = 200
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int = 1) -> str:
     """An HTML table that scrolls in itself; the first `text_columns` columns are text, the others numbers."""
-    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    kinds = ["" if place < text_columns else ' class="n"' for place in range(len(headings))]
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, headings, strict=True))
     body = []
     for row in rows:
         cells = [f'<th scope="row">{escape(row[0])}</th>']
-        for place, cell in enumerate(row[1:], 1):
-            kind = "" if place < text_columns else ' class="n"'
+        for kind, cell in zip(kinds[1:], row[1:], strict=True):
             cells.append(f"<td{kind}>{escape(cell)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     return (
