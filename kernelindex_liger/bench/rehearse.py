@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.interpreter import enable
+from kernelindex_liger.documents.upstream import REHEARSAL
 
 enable()  # Before anything imports liger_kernel.
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
     from kernelindex_liger.bench.spec import Case, Kernel, Probe, Timing, Tiny, Work
 
-GPU_NAME = "CPU (rehearsal)"
-"""gpu_name of a rehearsal's rows: the catalogue has no such GPU and never will."""
-
 SEED = 0
 
 
@@ -46,7 +44,7 @@ class CpuBackend:
     def hello(self) -> Hello:
         """A device that no document can name, as large as the matrix plans for."""
         return Hello(
-            gpu=Gpu(name=GPU_NAME, count=1),
+            gpu=Gpu(name=REHEARSAL, count=1),
             software=software(driver=None, cuda=None),
             total_gib=80,
             capability=None,

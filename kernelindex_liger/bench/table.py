@@ -9,27 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernelindex_liger.bench.plan import UNITS, Series
+from kernelindex_liger.documents.upstream import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-COLUMNS = (
-    "kernel_name",
-    "kernel_provider",
-    "kernel_operation_mode",
-    "metric_name",
-    "metric_unit",
-    "x_name",
-    "x_label",
-    "x_value",
-    "y_value_50",
-    "y_value_20",
-    "y_value_80",
-    "extra_benchmark_config_str",
-    "gpu_name",
-    "timestamp",
-    "liger_version",
-)
 
 KEY = (
     "kernel_name",

@@ -153,7 +153,9 @@ def _plan(kernels: Sequence[Kernel], selection: Selection, options: dict[str, An
     _say_left_out(left_out(kernels, selection))
     click.echo(f"{len(rows)} rows, planned for {gib} GiB with estimates of memory", err=True)
     if output is None:
-        writer = csv.DictWriter(sys.stdout, fieldnames=table.COLUMNS)
+        from kernelindex_liger.documents.upstream import COLUMNS
+
+        writer = csv.DictWriter(sys.stdout, fieldnames=COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
         return

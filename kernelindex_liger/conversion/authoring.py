@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import polars as pl
+
 from kernelindex_liger.catalog import Catalog, load
 from kernelindex_liger.catalog.load import read as read_facts
 from kernelindex_liger.conversion.bind import Binder
@@ -59,8 +61,9 @@ def cover(facts: Catalog, kernels: Sequence[str], inputs: Sequence[str | Path]) 
                 shape = one.reading.shape.id
                 coverage.taken[shape] += count
                 coverage.example.setdefault(shape, pretty(one.workload.document))
-            for row in bound.skipped.iter_rows(named=True):
-                missed = found[row["kernel_name"]].missed
-                count, first = missed.get((row["reason"], row["detail"]), (0, f"{source.name}:{row['line']}"))
-                missed[row["reason"], row["detail"]] = (count + 1, first)
+            groups = bound.skipped.group_by("kernel_name", "reason", "detail", maintain_order=True)
+            for kernel, reason, detail, rows, line in groups.agg(pl.len(), pl.col("line").first()).iter_rows():
+                missed = found[kernel].missed
+                count, first = missed.get((reason, detail), (0, f"{source.name}:{line}"))
+                missed[reason, detail] = (count + rows, first)
     return list(found.values())

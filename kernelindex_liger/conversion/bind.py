@@ -178,7 +178,7 @@ def _first_reason(excluded: Sequence[str]) -> pl.Expr:
     positive = pl.col("p50").is_finite() & (pl.col("p50") > 0)
     spread = [pl.col(f"p{level}").is_null() & (pl.col(f"y_value_{level}") != "") for level in (20, 80)]
     negative = [pl.col(f"p{level}").is_finite() & (pl.col(f"p{level}") < 0) for level in (20, 80)]
-    scale = pl.when(pl.col("metric_name") == MEMORY).then(MIB).otherwise(MS)
+    scale = _scale()
     too_large = [(pl.col(f"p{level}") * scale > SAFE) & pl.col(f"p{level}").is_finite() for level in (20, 50, 80)]
     vanishing = pl.col("p50") * scale < 0.5
     bad_value = ~positive.fill_null(value=False) | pl.any_horizontal(
@@ -219,9 +219,14 @@ def _detail() -> pl.Expr:
     )
 
 
+def _scale() -> pl.Expr:
+    """Nanoseconds, or bytes, in the CSV's unit."""
+    return pl.when(pl.col("metric_name") == MEMORY).then(MIB).otherwise(MS)
+
+
 def _with_units(frame: pl.DataFrame) -> pl.DataFrame:
     """Adds whole nanoseconds (or bytes), rounded half up as the published catalogue rounds; nulls without a spread."""
-    scale = pl.when(pl.col("metric_name") == MEMORY).then(MIB).otherwise(MS)
+    scale = _scale()
     spread = pl.col("p20").is_finite().fill_null(value=False) & pl.col("p80").is_finite().fill_null(value=False)
 
     def whole(level: int) -> pl.Expr:

@@ -14,6 +14,7 @@ from kernelindex_liger.catalog.matching import Correction
 from kernelindex_liger.conversion.link import AmbiguousNameError, Linked, LinkedImplementation, Linker
 from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
 from kernelindex_liger.documents.naming import slug
+from kernelindex_liger.documents.upstream import REHEARSAL
 
 KEYS = (
     "kernel_name",
@@ -30,9 +31,6 @@ KEYS = (
 
 UNITS = {"speed": "ms", "speed_graph": "ms", "memory": "MB"}
 """The unit that upstream writes for each metric. Its MB are MiB."""
-
-REHEARSAL = "CPU (rehearsal)"
-"""The device name under which a rehearsal writes its rows."""
 
 ID_LENGTH = 500
 PART_LENGTH = 200
@@ -83,11 +81,6 @@ class Combination:
         """The run's title."""
         metric = "" if self.metric == "speed" else f" · {self.metric.replace('_', ' ')}"
         return f"{self.reading.operation.title} · {self.provider_name} · {self.pass_}{metric}"
-
-    @property
-    def linked(self) -> tuple[Linked, ...]:
-        """The documents that a run names."""
-        return self.workload, self.implementation, self.protocol, self.environment
 
 
 class Combiner:

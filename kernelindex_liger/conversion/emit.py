@@ -40,7 +40,7 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
     """A run of a metric as JSON values, with holes where rows differ."""
     levels = ("20", "50", "80") if spread else ("50",)
     digest = "sha256:" + "0" * 64
-    names = ("mib" if metric == MEMORY else "ms",)
+    unit = "mib" if metric == MEMORY else "ms"
     spec: dict[str, Any] = {
         "implementationDigest": digest,
         "workloadDigest": digest,
@@ -51,7 +51,7 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
             "source": SOURCE,
             "benchmark": "<benchmark>",
             "externalId": "<external_id>",
-            "metrics": {f"{names[0]}_{level}": _hole(f"ms_{level}") for level in levels},
+            "metrics": {f"{unit}_{level}": _hole(f"ms_{level}") for level in levels},
         },
         "observedAt": "2000-01-01T00:00:00.000Z",
     }
@@ -89,18 +89,17 @@ def _fill(text: str) -> pl.Expr:
     return pl.concat_str(*parts, pl.lit(text[end:]))
 
 
-def constants(combinations: Sequence[Combination], first: int = 0) -> pl.DataFrame:
-    """What rows take from their combination: `combination` (its index) and the constant texts, JSON where so named."""
+def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
+    """What runs take from their combination: constant texts, JSON where so named."""
 
-    def column(value: Callable[[Combination], str]) -> list[str]:
-        return [value(one) for one in combinations]
+    def column(value: Callable[[Combination], str]) -> pl.Series:
+        return pl.Series([value(one) for one in combinations], dtype=pl.String)
 
-    def quoted(value: Callable[[Combination], str]) -> list[str]:
-        return [json.dumps(value(one), ensure_ascii=False) for one in combinations]
+    def quoted(value: Callable[[Combination], str]) -> pl.Series:
+        return column(lambda one: json.dumps(value(one), ensure_ascii=False))
 
     return pl.DataFrame(
         {
-            "combination": pl.Series(range(first, first + len(combinations)), dtype=pl.UInt32),
             "id_prefix": column(lambda one: one.id_prefix),
             "name_prefix": column(lambda one: one.name_prefix),
             "json_title": quoted(lambda one: one.title),
@@ -109,16 +108,12 @@ def constants(combinations: Sequence[Combination], first: int = 0) -> pl.DataFra
             "json_implementation_digest": quoted(lambda one: one.implementation.digest),
             "json_protocol_digest": quoted(lambda one: one.protocol.digest),
             "json_environment_digest": quoted(lambda one: one.environment.digest),
-        },
-        schema_overrides=dict.fromkeys(
-            ("id_prefix", "name_prefix", "json_title", "json_benchmark", "json_workload_digest"), pl.String
-        ),
+        }
     )
 
 
-def identify(rows: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Rows with what `constants` says of their combination, `external_id` and `name`."""
-    rows = rows.join(table, on="combination", how="left", maintain_order="left")
+def identify(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows that have the columns of `constants`, with `external_id` and `name`."""
     return rows.with_columns(
         (pl.col("id_prefix") + pl.col("moment_slug")).alias("external_id"),
         (pl.col("name_prefix") + pl.col("moment_slug")).str.slice(0, SLUG_LENGTH).alias("name"),

@@ -10,10 +10,9 @@ from kernelindex_liger.conversion.bind import MEMORY
 from kernelindex_liger.conversion.combine import Combination, environment_text
 
 
-def constants(combinations: Sequence[Combination], axes: Sequence[str], first: int = 0) -> pl.DataFrame:
-    """The table's columns that a combination decides, by `combination`; one `axis_…` column for each of `axes`."""
+def constants(combinations: Sequence[Combination], axes: Sequence[str]) -> pl.DataFrame:
+    """The table's columns that a combination decides; one `axis_…` column for each of `axes`."""
     columns: dict[str, pl.Series] = {
-        "combination": pl.Series(range(first, first + len(combinations)), dtype=pl.UInt32),
         "operation": pl.Series([one.reading.operation.slug for one in combinations], dtype=pl.String),
         "case_key": pl.Series([one.reading.case_key for one in combinations], dtype=pl.String),
         "dtype": pl.Series([one.reading.dtype for one in combinations], dtype=pl.String),
@@ -28,19 +27,15 @@ def constants(combinations: Sequence[Combination], axes: Sequence[str], first: i
     return pl.DataFrame(columns)
 
 
-def flatten(rows: pl.DataFrame, table: pl.DataFrame, files: Sequence[str], axes: Sequence[str]) -> pl.DataFrame:
-    """Emitted rows as the flat table.
+def flatten(rows: pl.DataFrame, files: Sequence[str], axes: Sequence[str]) -> pl.DataFrame:
+    """Emitted rows that have the columns of `constants` as the flat table.
 
     Latencies are nanoseconds, null in memory rows; memory is bytes, null in speed rows; quantiles are null where the
     CSV holds none. `observed_at` is UTC. `file` and `line` are those of the CSV.
     """
     memory = pl.col("metric_name") == MEMORY
-    joined = rows.join(table, on="combination", how="left", maintain_order="left")
-    names = pl.DataFrame(
-        {"file": pl.Series(range(len(files)), dtype=pl.UInt16), "path": pl.Series(files, dtype=pl.String)}
-    )
-    joined = joined.join(names, on="file", how="left", maintain_order="left")
-    return joined.select(
+    paths = pl.Series("path", files, dtype=pl.String).gather(rows.get_column("file"))
+    return rows.with_columns(paths).select(
         pl.col("kernel_name").alias("kernel"),
         pl.col("kernel_provider").alias("provider"),
         pl.col("kernel_operation_mode").alias("pass"),

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """Rows to take out again.
-
-    Attributes:
-        rows: `position` (order of emission), `reason` (`duplicate` or `conflict`), `combination`, `file`,
-            `line` and `caveats`.
-    """
-
-    rows: pl.DataFrame
-
-    @property
-    def positions(self) -> pl.Series:
-        """Positions of the rows to take out, ascending."""
-        return self.rows.get_column("position").sort()
 
 
 class Ledger:
@@ -29,7 +10,6 @@ class Ledger:
 
     def __init__(self) -> None:
         self._parts: list[pl.DataFrame] = []
-        self._count = 0
 
     def add(self, rows: pl.DataFrame) -> None:
         """Emitted rows, in order."""
@@ -43,10 +23,13 @@ class Ledger:
                 pl.col("caveats").cast(pl.Categorical),
             )
         )
-        self._count += rows.height
 
-    def repeats(self) -> Repeats:
-        """Rows whose external id stands before (the same row: all but the first; other numbers: every one of them)."""
+    def repeats(self) -> pl.DataFrame:
+        """Rows to take out again: the same row, all but the first; other numbers under one id, every one of them.
+
+        Columns: `position` (order of emission, ascending), `reason` (`duplicate` or `conflict`), `combination`, `file`,
+        `line` and `caveats`.
+        """
         schema = {
             "position": pl.UInt64,
             "reason": pl.String,
@@ -56,12 +39,12 @@ class Ledger:
             "caveats": pl.Categorical,
         }
         if not self._parts:
-            return Repeats(pl.DataFrame(schema=schema))
+            return pl.DataFrame(schema=schema)
         ids = pl.concat([part.get_column("id") for part in self._parts], rechunk=False).sort()
         twice = ids.filter(ids == ids.shift(1)).unique()
         del ids
         if twice.is_empty():
-            return Repeats(pl.DataFrame(schema=schema))
+            return pl.DataFrame(schema=schema)
         start, found = 0, []
         for part in self._parts:
             places = pl.int_range(start, start + part.height, dtype=pl.UInt64, eager=True).alias("position")
@@ -74,4 +57,4 @@ class Ledger:
         rows = rows.filter(pl.col("differs") | ~pl.col("first")).with_columns(
             pl.when("differs").then(pl.lit("conflict")).otherwise(pl.lit("duplicate")).alias("reason")
         )
-        return Repeats(rows.select(list(schema)).sort("position"))
+        return rows.select(list(schema)).sort("position")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from kernelindex_liger.catalog import Catalog, load
 from kernelindex_liger.conversion import emit, flat
 from kernelindex_liger.conversion.atomic import LOCK, Folder, OutputError, write_file
 from kernelindex_liger.conversion.bind import Binder
+from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
 from kernelindex_liger.conversion.ledger import Ledger
 from kernelindex_liger.conversion.link import Linked
@@ -75,7 +77,7 @@ class _Stream:
         )
         self.tally = Tally([source.name for source in self.sources])
         self.rows = [0] * len(self.sources)
-        self._constants: pl.DataFrame | None = None
+        self._constants = Constants(emit.constants)
 
     def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
         """Emitted rows, batch by batch; a source that cannot be read is noted, and the next is read."""
@@ -96,12 +98,8 @@ class _Stream:
         bound = self.binder.bind(frame)
         self.memory += 0 if self.options.memory else bound.memory
         self.tally.skipped(bound.skipped)
-        combinations = self.binder.combinations
-        known = 0 if self._constants is None else self._constants.height
-        if self._constants is None or known < len(combinations):
-            new = emit.constants(combinations[known:], known)
-            self._constants = new if self._constants is None else self._constants.vstack(new)
-        rows = emit.emit(emit.identify(bound.rows, self._constants), files=files)
+        rows = emit.identify(self._constants.attach(bound.rows, self.binder.combinations))
+        rows = emit.emit(rows, files=files)
         self.ledger.add(rows)
         self.bundles += rows.height
         self._count_caveats(rows, 1)
@@ -115,7 +113,7 @@ class _Stream:
 
     def settle(self) -> pl.Series:
         """Count repeated rows as skipped; the positions of the bundles that they had become."""
-        repeats = self.ledger.repeats().rows
+        repeats = self.ledger.repeats()
         if repeats.height:
             keys = [
                 (one.reading.kernel.name, one.provider_name, one.gpu)
@@ -130,7 +128,7 @@ class _Stream:
             )
             self.bundles -= repeats.height
             self._count_caveats(repeats.with_columns(pl.col("caveats").cast(pl.String)), -1)
-        return repeats.get_column("position").sort()
+        return repeats.get_column("position")
 
     def linked(self) -> list[Linked]:
         """The documents that the runs name and that are not in their bundles."""
@@ -223,8 +221,9 @@ def table(
         raise InputError("; ".join(stream.errors.values()))
     drop = stream.settle()
     axes = facts.axis_names
-    constants = flat.constants(stream.binder.combinations, axes)
-    frame = flat.flatten(pl.concat(batches), constants, [source.name for source in sources], axes)
+    constants = Constants(functools.partial(flat.constants, axes=axes))
+    rows = constants.attach(pl.concat(batches), stream.binder.combinations)
+    frame = flat.flatten(rows, [source.name for source in sources], axes)
     return frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))
 
 
@@ -233,7 +232,8 @@ def no_rows() -> pl.DataFrame:
     from kernelindex_liger.catalog.load import merge
 
     binder = Binder(merge([]))
-    return emit.emit(emit.identify(binder.bind(empty()).rows, emit.constants([])))
+    rows = Constants(emit.constants).attach(binder.bind(empty()).rows, [])
+    return emit.emit(emit.identify(rows))
 
 
 def _write(stream: _Stream, target: Writer) -> Counts:

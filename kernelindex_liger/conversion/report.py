@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 from pydantic import BaseModel
@@ -171,8 +171,3 @@ def parse(text: str) -> Report | None:
         return Report.model_validate_json(text)
     except ValueError:
         return None
-
-
-def as_rows(report: Report) -> list[dict[str, Any]]:
-    """Skipped groups as plain values, for tables."""
-    return [group.model_dump() for group in report.skipped]

@@ -1,28 +1,13 @@
-"""What a row is: the upstream CSV's columns, and the reasons for which a row gives no bundle."""
+"""What a row is, and the reasons for which a row gives no bundle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-COLUMNS: Final = (
-    "kernel_name",
-    "kernel_provider",
-    "kernel_operation_mode",
-    "metric_name",
-    "metric_unit",
-    "x_name",
-    "x_label",
-    "x_value",
-    "y_value_50",
-    "y_value_20",
-    "y_value_80",
-    "extra_benchmark_config_str",
-    "gpu_name",
-    "timestamp",
-    "liger_version",
-)
-"""Columns of the upstream CSV, in upstream's order."""
+from kernelindex_liger.documents.upstream import COLUMNS
+
+__all__ = ["COLUMNS", "REASONS", "Blame", "Fault", "InputError", "Reason"]
 
 Blame = Literal["uncurated", "input", "choice"]
 """Why a row is skipped: nobody curated it, the input is bad, or the user asked for it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from kernelindex_liger.conversion.link import Linked, LinkedImplementation
+from kernelindex_liger.conversion.link import Linked
 
 if TYPE_CHECKING:
     from kernelindex_liger.catalog import Catalog
@@ -88,14 +88,4 @@ def by_folder(linked: Sequence[Linked]) -> dict[str, list[Linked]]:
     return folders
 
 
-def tails(combinations: Sequence[Combination], text: Callable[[Combination], str], first: int = 0) -> pl.DataFrame:
-    """A constant text a combination, as a table to join by `combination`."""
-    return pl.DataFrame(
-        {
-            "combination": pl.Series(range(first, first + len(combinations)), dtype=pl.UInt32),
-            "tail": pl.Series([text(one) for one in combinations], dtype=pl.String),
-        }
-    )
-
-
-__all__ = ["Counts", "LinkedImplementation", "Writer", "by_folder", "closure", "tails", "writer"]
+__all__ = ["Counts", "Writer", "by_folder", "closure", "writer"]

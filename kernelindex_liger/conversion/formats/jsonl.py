@@ -15,8 +15,9 @@ import polars as pl
 
 from kernelindex_liger.conversion.atomic import Folder, Replacement
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.emit import run_text
-from kernelindex_liger.conversion.formats import Counts, by_folder, tails
+from kernelindex_liger.conversion.formats import Counts, by_folder
 from kernelindex_liger.conversion.link import Linked
 
 
@@ -30,6 +31,7 @@ class JsonlWriter:
         self._stack = ExitStack()
         self._file, self._replacement = self._open("runs.jsonl")
         self._lines = 0
+        self._bundles = Lines()
         # the disk and the next batch each keep one core busy; more than one batch in flight would only hold memory
         self._disk = ThreadPoolExecutor(max_workers=1)
         self._writing: Future[None] | None = None
@@ -39,7 +41,7 @@ class JsonlWriter:
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Append a line a row."""
-        column = lines(rows, combinations)
+        column = self._bundles.of(rows, combinations)
         self._settle()
         self._writing = self._disk.submit(write_lines, self._file, column)
         self._lines += rows.height
@@ -66,13 +68,20 @@ class JsonlWriter:
         return counts
 
 
-def lines(rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.Series:
+class Lines:
     """Bundles as canonical text: members in canonical order are environment, protocol, run."""
-    table = tails(combinations, _head)
-    joined = rows.select("combination", "metadata", "spec").join(
-        table, on="combination", how="left", maintain_order="left"
-    )
-    return joined.select(line=pl.concat_str("tail", run_text(), pl.lit("}"))).to_series()
+
+    def __init__(self) -> None:
+        self._heads = Constants(_heads)
+
+    def of(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.Series:
+        """A line for each emitted row."""
+        joined = self._heads.attach(rows.select("combination", "metadata", "spec"), combinations)
+        return joined.select(line=pl.concat_str("head", run_text(), pl.lit("}"))).to_series()
+
+
+def _heads(combinations: Sequence[Combination]) -> pl.DataFrame:
+    return pl.DataFrame({"head": pl.Series([_head(one) for one in combinations], dtype=pl.String)})
 
 
 def _head(combination: Combination) -> str:

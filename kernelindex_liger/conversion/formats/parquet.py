@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.conversion import flat
 from kernelindex_liger.conversion.atomic import TEMPORARY, Folder
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts
 from kernelindex_liger.conversion.link import Linked
 
@@ -31,17 +33,12 @@ class ParquetWriter:
         self._held = 0
         self._parts: list[str] = []
         self._rows = 0
-        self._constants: pl.DataFrame | None = None
+        self._constants = Constants(functools.partial(flat.constants, axes=self._axes))
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Keep the batch; full row groups go to disk."""
-        known = 0 if self._constants is None else self._constants.height
-        if known < len(combinations):
-            new = flat.constants(combinations[known:], self._axes, known)
-            self._constants = new if self._constants is None else self._constants.vstack(new)
-        if self._constants is None:
-            return
-        self._waiting.append(flat.flatten(rows, self._constants, self._files, self._axes))
+        rows = self._constants.attach(rows, combinations)
+        self._waiting.append(flat.flatten(rows, self._files, self._axes))
         self._held += rows.height
         self._rows += rows.height
         if self._held >= ROW_GROUP:
@@ -83,4 +80,4 @@ class ParquetWriter:
     def _nothing(self) -> pl.DataFrame:
         from kernelindex_liger.conversion.pipeline import no_rows
 
-        return flat.flatten(no_rows(), flat.constants([], self._axes), self._files, self._axes)
+        return flat.flatten(self._constants.attach(no_rows(), []), self._files, self._axes)

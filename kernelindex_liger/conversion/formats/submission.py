@@ -16,7 +16,7 @@ import polars as pl
 from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.formats import Counts, by_folder, closure
-from kernelindex_liger.conversion.formats.jsonl import lines
+from kernelindex_liger.conversion.formats.jsonl import Lines
 from kernelindex_liger.conversion.link import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
 
@@ -31,13 +31,14 @@ class SubmissionWriter:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
+        self._bundles = Lines()
         self._lines: list[pl.Series] = []
         self._used: list[pl.Series] = []
         self._combinations: Sequence[Combination] = ()
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Keep the batch's bundles."""
-        self._lines.append(lines(rows, combinations))
+        self._lines.append(self._bundles.of(rows, combinations))
         self._used.append(rows.get_column("combination"))
         self._combinations = combinations
 

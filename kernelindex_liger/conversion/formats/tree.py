@@ -10,7 +10,8 @@ import polars as pl
 
 from kernelindex_liger.conversion.atomic import Folder, write_file
 from kernelindex_liger.conversion.combine import Combination
-from kernelindex_liger.conversion.formats import Counts, by_folder, tails
+from kernelindex_liger.conversion.constants import Constants
+from kernelindex_liger.conversion.formats import Counts, by_folder
 from kernelindex_liger.conversion.link import Linked
 from kernelindex_liger.documents.canonical import pretty
 
@@ -25,12 +26,12 @@ class TreeWriter:
         self._counts = Counts()
         self._ids: list[pl.Series] = []
         self._written: dict[str, bool] = {}
+        self._tails = Constants(_tails)
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Write the batch's bundles; an external id that came before is left to `finish`."""
-        table = tails(combinations, _tail)
-        text = pl.lit("{\n  ") + pl.col("file_run") + pl.col("tail")
-        rows = rows.join(table, on="combination", how="left", maintain_order="left").select(
+        text = pl.concat_str(pl.lit("{\n  "), "file_run", "tail")
+        rows = self._tails.attach(rows.select("external_id", "file_run", "combination"), combinations).select(
             "external_id", text.alias("text")
         )
         ids = rows.get_column("external_id")
@@ -56,6 +57,10 @@ class TreeWriter:
                 content = pretty(one.document).encode()
                 self._counts.add(changed=write_file(self._folder, f"linked/{name}/{one.name}.json", content))
         return self._counts
+
+
+def _tails(combinations: Sequence[Combination]) -> pl.DataFrame:
+    return pl.DataFrame({"tail": pl.Series([_tail(one) for one in combinations], dtype=pl.String)})
 
 
 def _tail(combination: Combination) -> str:
