@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 import polars as pl
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.catalog.matching import Match
-from kernelindex_liger.conversion import match
 from kernelindex_liger.conversion.combine import KEYS, Combination, Combiner
+from kernelindex_liger.conversion.index import Index, Key, distinct
 from kernelindex_liger.conversion.link import Linker
+from kernelindex_liger.conversion.match import Labels
 from kernelindex_liger.conversion.reading import Skip
 from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.documents.naming import slug
@@ -53,30 +53,42 @@ class Binder:
         self.linker = Linker(catalog)
         self.combinations: list[Combination] = []
         self._combiner = Combiner(catalog, self.linker)
-        self._known: dict[tuple[tuple[str, ...], str], int | Skip] = {}
         self._corrections = catalog.corrections if edition == "corrected" else ()
         self._memory = memory
         self._excluded = list(excluded)
+        self._labels = {
+            "corrections": Labels([(str(index), one.match) for index, one in enumerate(self._corrections)]),
+            "caveats": Labels([(one.id, one.match) for one in catalog.caveats]),
+        }
+        self._keys: list[Key] = []
+        self._profiles = Index(KEYS, self._profile)
+        self._decisions = Index(("key", "corrections"), self._decide)
 
     def bind(self, frame: pl.DataFrame) -> Bound:
         """The rows of a batch, bound or skipped."""
-        of_memory = pl.col("metric_name") == MEMORY
-        memory = frame.select(of_memory.sum()).item()
+        memory = int(frame.get_column("metric_name").eq(MEMORY).sum())
         if memory and not self._memory:
-            frame = frame.filter(~of_memory)
-        frame = _moments(_numbers(frame))
-        corrections = [(str(index), one.match) for index, one in enumerate(self._corrections)]
-        caveats = [(one.id, one.match) for one in self.catalog.caveats]
-        frame = frame.with_columns(
-            _joined(frame, corrections).alias("corrections"), _joined(frame, caveats).alias("caveats")
-        )
-        frame = self._combine(self._shifted(frame))
-        frame = frame.with_columns(_first_reason(self._excluded))
-        good = pl.col("reason") == ""
-        skipped = frame.filter(~good).select(
+            frame = frame.filter(pl.col("metric_name") != MEMORY)
+        frame = self._profiles.attach(_moments(_numbers(frame)))
+        for name, labels in self._labels.items():
+            frame = frame.with_columns(labels.texts(frame, f"{name}_profile").alias(name))
+        frame = self._decisions.attach(self._shifted(frame)).with_columns(_first_reason(self._excluded))
+        skipped = frame.clear()
+        if frame.get_column("reason").ne("").any():
+            skipped = frame.filter(pl.col("reason") != "")
+            frame = frame.filter(pl.col("reason") == "")
+        skipped = skipped.select(
             "kernel_name", "kernel_provider", "gpu_name", "file", "line", "reason", _detail().alias("detail")
         )
-        return Bound(_with_units(frame.filter(good)), skipped, memory)
+        return Bound(_with_units(frame), skipped, memory)
+
+    def _profile(self, keys: Sequence[Key]) -> pl.DataFrame:
+        """Of tuples of `KEYS`: their number as `key`, and which corrections and caveats may match their rows."""
+        columns = {"key": list(range(len(self._keys), len(self._keys) + len(keys)))}
+        self._keys += keys
+        named = [dict(zip(KEYS, key, strict=True)) for key in keys]
+        columns |= {f"{name}_profile": [labels.profile(one) for one in named] for name, labels in self._labels.items()}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt32))
 
     def _shifted(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Moments that a correction knows to be local time, as UTC."""
@@ -92,74 +104,55 @@ class Binder:
                     )
         return frame
 
-    def _combine(self, frame: pl.DataFrame) -> pl.DataFrame:
-        keys = [*KEYS, "corrections"]
-        distinct = frame.select(keys).unique(maintain_order=True)
+    def _decide(self, cases: Sequence[Key]) -> pl.DataFrame:
+        """Of keys and corrections: their `combination`, or the `word` for which they are skipped and `why`."""
         found: list[int | None] = []
-        words: list[str] = []
-        details: list[str] = []
-        for *key, marks in distinct.iter_rows():
-            decision = self._decide(tuple(key), marks)
-            skip = decision if isinstance(decision, Skip) else None
-            found.append(None if isinstance(decision, Skip) else decision)
-            words.append(skip.word if skip else "")
-            details.append(skip.detail if skip else "")
-        decided = distinct.with_columns(
-            pl.Series("combination", found, dtype=pl.UInt32),
-            pl.Series("word", words, dtype=pl.String),
-            pl.Series("why", details, dtype=pl.String),
-        )
-        return frame.join(decided, on=keys, how="left", maintain_order="left")
-
-    def _decide(self, key: tuple[str, ...], marks: str) -> int | Skip:
-        known = self._known.get((key, marks))
-        if known is None:
+        skips: list[Skip] = []
+        for key, marks in cases:
             corrections = tuple(self._corrections[int(mark)] for mark in marks.split())
-            decision = self._combiner.decide(key, corrections)
-            if isinstance(decision, Combination):
-                self.combinations.append(decision)
-                known = len(self.combinations) - 1
+            decision = self._combiner.decide(self._keys[int(key)], corrections)
+            if isinstance(decision, Skip):
+                found.append(None)
+                skips.append(decision)
             else:
-                known = decision
-            self._known[key, marks] = known
-        return known
-
-
-def _joined(frame: pl.DataFrame, facts: Sequence[tuple[str, Match]]) -> pl.Expr:
-    """The labels of the facts that match each row, joined with blanks."""
-    present = set(frame.get_column("kernel_name").unique().to_list())
-    terms = [
-        pl.when(match.expression(one)).then(pl.lit(label))
-        for label, one in facts
-        if (kernels := match.kernels(one)) is None or kernels & present
-    ]
-    return pl.concat_str(terms, separator=" ", ignore_nulls=True) if terms else pl.lit("")
+                found.append(len(self.combinations))
+                skips.append(Skip(""))
+                self.combinations.append(decision)
+        return pl.DataFrame(
+            {
+                "combination": pl.Series(found, dtype=pl.UInt32),
+                "word": pl.Series([one.word for one in skips], dtype=pl.String),
+                "why": pl.Series([one.detail for one in skips], dtype=pl.String),
+            }
+        )
 
 
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(
-        pl.col(f"y_value_{level}").str.strip_chars().cast(pl.Float64, strict=False).alias(f"p{level}")
-        for level in (50, 20, 80)
-    )
+    """Rows with `p50`, `p20` and `p80`, null where the text is no number."""
+    texts = {f"p{level}": pl.col(f"y_value_{level}") for level in (50, 20, 80)}
+    numbers = frame.select(**{name: text.cast(pl.Float64, strict=False) for name, text in texts.items()})
+    if any(one.null_count() for one in numbers):
+        numbers = frame.select(
+            **{name: text.str.strip_chars().cast(pl.Float64, strict=False) for name, text in texts.items()}
+        )
+    return pl.concat([frame, numbers], how="horizontal")
 
 
 def _moments(frame: pl.DataFrame) -> pl.DataFrame:
-    distinct = frame.get_column("timestamp").unique()
-    texts: list[str | None] = []
-    moments: list[datetime | None] = []
-    for text in distinct.to_list():
-        moment = _moment(text)
-        moments.append(moment)
-        texts.append(None if moment is None else moment.isoformat(timespec="milliseconds") + "Z")
-    table = pl.DataFrame(
+    """Rows with `moment` in UTC and as text, `observed_at`, null where they name none, and `moment_slug`."""
+    timestamps, places = distinct(frame.select("timestamp"))
+    texts = timestamps.get_column("timestamp").to_list()
+    moments = [_moment(text) for text in texts]
+    known = pl.DataFrame(
         {
-            "timestamp": distinct,
-            "observed_at": pl.Series(texts, dtype=pl.String),
+            "observed_at": pl.Series(
+                [one and f"{one.isoformat(timespec='milliseconds')}Z" for one in moments], dtype=pl.String
+            ),
             "moment": pl.Series(moments, dtype=pl.Datetime("us")),
-            "moment_slug": pl.Series([slug(text) for text in distinct.to_list()], dtype=pl.String),
+            "moment_slug": pl.Series([slug(text) for text in texts], dtype=pl.String),
         }
     )
-    return frame.join(table, on="timestamp", how="left", maintain_order="left")
+    return pl.concat([frame, known[places]], how="horizontal")
 
 
 def _moment(text: str) -> datetime | None:

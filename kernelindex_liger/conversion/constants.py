@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.index import Grown
 
 Build = Callable[[Sequence[Combination]], pl.DataFrame]
 
@@ -16,11 +17,11 @@ class Constants:
 
     def __init__(self, build: Build) -> None:
         self._build = build
-        self._table = build([])
+        self._table = Grown(build([]))
 
     def attach(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.DataFrame:
         """Rows with the columns of their combination; `combinations` are all that are known so far."""
         known = self._table.height
         if known < len(combinations):
-            self._table = self._table.vstack(self._build(combinations[known:]))
-        return pl.concat([rows, self._table[rows.get_column("combination")]], how="horizontal")
+            self._table.grow(self._build(combinations[known:]))
+        return pl.concat([rows, self._table.take(rows.get_column("combination"))], how="horizontal")

@@ -6,8 +6,8 @@ holes column by column. So the models alone say what a run looks like, and no ro
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +16,7 @@ import polars as pl
 
 from kernelindex_liger.conversion.bind import MEMORY
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.index import distinct
 from kernelindex_liger.documents.base import API_VERSION
 from kernelindex_liger.documents.canonical import canonical, number, pretty
 from kernelindex_liger.documents.measurement import BenchmarkRun
@@ -26,8 +27,8 @@ SOURCE = "liger-kernel-bench"
 HEAD = f'{{"apiVersion":"{API_VERSION}","kind":"BenchmarkRun",'
 """How the canonical text of every run begins."""
 
-_HOLE = re.compile(r"\"<([a-z0-9_]+)>\"|9007199254(\d{6})")
-_NUMBERS = {"n50": 1, "n20": 2, "n80": 3, "ms_50": 4, "ms_20": 5, "ms_80": 6}
+_HOLE = re.compile(r"<([a-z_]+)>|9007199254(\d{6})")
+_NUMBERS = {"n50": 1, "n20": 2, "n80": 3, "text_50": 4, "text_20": 5, "text_80": 6}
 _BY_NUMBER = {f"{740000 + code:06d}": name for name, code in _NUMBERS.items()}
 
 
@@ -49,9 +50,9 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
         "status": "passed",
         "sourceNative": {
             "source": SOURCE,
-            "benchmark": "<benchmark>",
+            "benchmark": "<json_benchmark>",
             "externalId": "<external_id>",
-            "metrics": {f"{unit}_{level}": _hole(f"ms_{level}") for level in levels},
+            "metrics": {f"{unit}_{level}": _hole(f"text_{level}") for level in levels},
         },
         "observedAt": "2000-01-01T00:00:00.000Z",
     }
@@ -68,46 +69,46 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
                 {"metric": "latency", "unit": "ns", "statistic": f"p{level}", "value": _hole(f"n{level}")}
                 for level in ("20", "80")
             ]
-    labels = {"liger_version": "<release>"} | ({"caveats": "<caveats>"} if caveats else {})
+    labels = {"liger_version": "<json_release>"} | ({"caveats": "<caveats>"} if caveats else {})
     run = BenchmarkRun.model_validate(
-        {"metadata": {"name": "name", "title": "<title>", "labels": labels}, "spec": spec}
+        {"metadata": {"name": "name", "title": "<json_title>", "labels": labels}, "spec": spec}
     ).to_dict()
     run["metadata"]["name"] = "<name>"
     run["spec"]["observedAt"] = "<observed_at>"
     for part in ("implementation", "workload", "protocol", "environment"):
-        run["spec"][f"{part}Digest"] = f"<{part}_digest>"
+        run["spec"][f"{part}Digest"] = f"<json_{part}_digest>"
     return run
 
 
 def _fill(text: str) -> pl.Expr:
-    """Text with holes as an expression that fills them from the columns of their names, which hold JSON text."""
+    """Text with holes as an expression that fills them from the columns of their names."""
     parts: list[pl.Expr] = []
     end = 0
     for hole in _HOLE.finditer(text):
-        parts += [pl.lit(text[end : hole.start()]), pl.col("json_" + (hole[1] or _BY_NUMBER[hole[2]]))]
+        parts += [pl.lit(text[end : hole.start()]), pl.col(hole[1] or _BY_NUMBER[hole[2]])]
         end = hole.end()
     return pl.concat_str(*parts, pl.lit(text[end:]))
 
 
 def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
-    """What runs take from their combination: constant texts, JSON where so named."""
+    """What runs take from their combination: constant texts, those in JSON ready to stand between quotes."""
 
     def column(value: Callable[[Combination], str]) -> pl.Series:
         return pl.Series([value(one) for one in combinations], dtype=pl.String)
 
-    def quoted(value: Callable[[Combination], str]) -> pl.Series:
-        return column(lambda one: json.dumps(value(one), ensure_ascii=False))
+    def escaped(value: Callable[[Combination], str]) -> pl.Series:
+        return column(lambda one: _escaped(value(one)))
 
     return pl.DataFrame(
         {
             "id_prefix": column(lambda one: one.id_prefix),
             "name_prefix": column(lambda one: one.name_prefix),
-            "json_title": quoted(lambda one: one.title),
-            "json_benchmark": quoted(lambda one: one.benchmark),
-            "json_workload_digest": quoted(lambda one: one.workload.digest),
-            "json_implementation_digest": quoted(lambda one: one.implementation.digest),
-            "json_protocol_digest": quoted(lambda one: one.protocol.digest),
-            "json_environment_digest": quoted(lambda one: one.environment.digest),
+            "json_title": escaped(lambda one: one.title),
+            "json_benchmark": escaped(lambda one: one.benchmark),
+            "json_workload_digest": escaped(lambda one: one.workload.digest),
+            "json_implementation_digest": escaped(lambda one: one.implementation.digest),
+            "json_protocol_digest": escaped(lambda one: one.protocol.digest),
+            "json_environment_digest": escaped(lambda one: one.environment.digest),
         }
     )
 
@@ -121,44 +122,33 @@ def identify(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def emit(rows: pl.DataFrame, *, files: bool = False) -> pl.DataFrame:
-    """Identified rows with `spec` and `metadata` (canonical texts), `run_digest`, and `file_run` on demand.
+    """Identified rows with their runs' `metadata` and `spec`, `run_digest`, and `file_run` on demand.
 
-    `file_run` is the run in the published files' form, indented as a member of a bundle.
+    `metadata` and `spec` are the two last members of the run's canonical text; `spec` also holds the brace that closes
+    the run, so that it ends the digested text and the run alike. `file_run` is the run in the published files' form,
+    indented as a member of a bundle.
     """
     rows = rows.with_columns(
         pl.when(pl.col("metric_name") == MEMORY).then(pl.lit(MEMORY)).otherwise(pl.lit("speed")).alias("_metric"),
         pl.col("n20").is_not_null().alias("_spread"),
         (pl.col("caveats") != "").alias("_caveats"),
-        *(pl.col(f"n{level}").cast(pl.String).alias(f"json_n{level}") for level in (50, 20, 80)),
-        *(_number_text(rows.get_column(f"p{level}")).alias(f"json_ms_{level}") for level in (50, 20, 80)),
-        _quoted(rows.get_column("liger_version")).alias("json_release"),
-        _plain("name"),
-        _plain("external_id"),
-        _plain("observed_at"),
-        _plain("caveats"),
+        *_number_texts(rows.select("p50", "p20", "p80")),
     )
+    rows = _releases(rows)
     kinds = rows.select("_metric", "_spread", "_caveats").unique().rows()
-    columns = {name: _by_kind(kinds, part) for name, part in (("spec", _spec), ("metadata", _metadata))}
-    rows = rows.with_columns(**columns)
-    rows = rows.with_columns(_digests(rows.get_column("spec"), HEAD + '"spec":').alias("run_digest"))
+    rows = rows.with_columns(spec=_by_kind(kinds, _spec), metadata=_by_kind(kinds, _metadata))
+    rows = rows.with_columns(_digests(rows.get_column("spec")).alias("run_digest"))
     if files:
         rows = rows.with_columns(_by_kind(kinds, _file_run).alias("file_run"))
     return rows
 
 
-def run_text() -> pl.Expr:
-    """The canonical text of emitted rows' runs."""
-    return pl.concat_str(
-        pl.lit(HEAD + '"metadata":'), pl.col("metadata"), pl.lit(',"spec":'), pl.col("spec"), pl.lit("}")
-    )
-
-
 def _spec(run: dict[str, Any]) -> str:
-    return canonical(run["spec"])
+    return f'"spec":{canonical(run["spec"])}}}'
 
 
 def _metadata(run: dict[str, Any]) -> str:
-    return canonical(run["metadata"])
+    return f'"metadata":{canonical(run["metadata"])},'
 
 
 def _file_run(run: dict[str, Any]) -> str:
@@ -168,7 +158,7 @@ def _file_run(run: dict[str, Any]) -> str:
 def _by_kind(kinds: list[tuple[Any, ...]], part: Callable[[dict[str, Any]], str]) -> pl.Expr:
     chosen: pl.Expr | None = None
     for metric, spread, caveats in kinds:
-        text = _fill(part(skeleton(metric, spread=spread, caveats=caveats)))
+        text = _text(part, metric, spread, caveats)
         if chosen is None:
             chosen = text
             continue
@@ -177,38 +167,43 @@ def _by_kind(kinds: list[tuple[Any, ...]], part: Callable[[dict[str, Any]], str]
     return pl.lit("") if chosen is None else chosen
 
 
-def _plain(name: str) -> pl.Expr:
-    """JSON text of a column that holds nothing to escape."""
-    return (pl.lit('"') + pl.col(name) + pl.lit('"')).alias(f"json_{name}")
+@functools.cache
+def _text(part: Callable[[dict[str, Any]], str], metric: str, spread: bool, caveats: bool) -> pl.Expr:
+    return _fill(part(skeleton(metric, spread=spread, caveats=caveats)))
 
 
-def _quoted(column: pl.Series) -> pl.Series:
-    """JSON text of a column of any text."""
-    distinct = column.unique()
-    texts = pl.Series([canonical(text) for text in distinct.to_list()], dtype=pl.String)
-    return column.replace_strict(distinct, texts, return_dtype=pl.String)
+def _escaped(text: str) -> str:
+    """A text as it stands between the quotes of JSON."""
+    return canonical(text)[1:-1]
 
 
-def _number_text(column: pl.Series) -> pl.Series:
-    """RFC 8785 text of a column of numbers: polars' shortest digits where both agree, the library's elsewhere."""
-    texts = column.cast(pl.String)
-    odd = column.is_finite() & ((column < 1e-4) | (column >= 1e15))
-    whole = column.is_finite() & (column == column.floor()) & ~odd
-    frame = pl.DataFrame({"text": texts, "odd": odd.fill_null(value=False), "whole": whole.fill_null(value=False)})
-    texts = frame.select(
-        pl.when("whole").then(pl.col("text").str.strip_suffix(".0")).otherwise(pl.col("text"))
-    ).to_series()
-    if frame.get_column("odd").any():
-        places = frame.get_column("odd").arg_true()
-        texts = texts.scatter(places, [number(value) for value in column.gather(places).to_list()])
-    return texts
+def _releases(rows: pl.DataFrame) -> pl.DataFrame:
+    known, places = distinct(rows.select("liger_version"))
+    texts = [_escaped(text) for text in known.get_column("liger_version").to_list()]
+    return rows.with_columns(pl.Series(texts, dtype=pl.String).gather(places).alias("json_release"))
 
 
-def _digests(specs: pl.Series, head: str) -> pl.Series:
-    start = hashlib.sha256(head.encode())
+def _number_texts(values: pl.DataFrame) -> list[pl.Series]:
+    """RFC 8785 texts of `p…` as `text_…`: polars' shortest digits where both agree, the library's elsewhere."""
+    texts = values.select(pl.all().cast(pl.String).str.strip_suffix(".0").name.replace("p", "text_"))
+    small_or_large = pl.all().is_finite() & ((pl.all() < 1e-4) | (pl.all() >= 1e15))
+    odd = values.select(small_or_large.fill_null(value=False))
+    return [_corrected(*columns) for columns in zip(texts, odd, values, strict=True)]
+
+
+def _corrected(texts: pl.Series, odd: pl.Series, values: pl.Series) -> pl.Series:
+    if not odd.any():
+        return texts
+    places = odd.arg_true()
+    return texts.scatter(places, [number(value) for value in values.gather(places).to_list()])
+
+
+def _digests(specs: pl.Series) -> pl.Series:
+    """Digests of runs without their metadata."""
+    start = hashlib.sha256(HEAD.encode())
     digests = []
     for spec in specs.cast(pl.Binary).to_list():
         one = start.copy()
-        one.update(spec + b"}")
-        digests.append("sha256:" + one.hexdigest())
-    return pl.Series(digests, dtype=pl.String)
+        one.update(spec)
+        digests.append(one.hexdigest())
+    return "sha256:" + pl.Series(digests, dtype=pl.String)

@@ -1,18 +1,22 @@
-"""Matches of caveats and corrections as polars expressions over a batch of rows."""
+"""Which facts match which rows: what a combination decides is answered once for it, the rest row by row.
+
+A match asks for columns that combinations are made of (kernel, provider, x, config, …) and for what only the row
+has (release, moment, numbers).
+"""
 
 from __future__ import annotations
 
 import functools
 import json
 import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from kernelindex_liger.catalog.facts import allowed
 from kernelindex_liger.catalog.matching import Match
-
-TIME = "%Y-%m-%d %H:%M:%S"
+from kernelindex_liger.conversion.index import distinct
 
 _COLUMN = {
     "kernel": "kernel_name",
@@ -22,23 +26,81 @@ _COLUMN = {
     "gpu": "gpu_name",
     "x_name": "x_name",
     "x": "x_value",
-    "release": "liger_version",
 }
 
 
-def expression(match: Match) -> pl.Expr:
-    """True for the rows that a match takes; needs the text columns and `p20`, `p50`, `p80`, `moment`."""
-    terms = [
-        pl.col(column) == wanted if isinstance(wanted, str) else pl.col(column).is_in(list(wanted))
-        for name, column in _COLUMN.items()
-        if (wanted := getattr(match, name)) is not None
-    ]
-    if match.config_keys is not None or match.config:
-        terms.append(
-            pl.col("extra_benchmark_config_str").map_batches(
-                functools.partial(_configs, match), return_dtype=pl.Boolean, is_elementwise=True
-            )
-        )
+class Labels:
+    """The labels of the facts that match rows, joined with blanks in the order of the facts.
+
+    Keys that can match the same facts share a profile.
+    """
+
+    def __init__(self, facts: Sequence[tuple[str, Match]]) -> None:
+        self._labels = [label for label, _ in facts]
+        self._matches = [match for _, match in facts]
+        self._rest = [_remainder(match) for match in self._matches]
+        self._profiles: dict[tuple[int, ...], int] = {}
+        self._facts: list[tuple[int, ...]] = []
+        self._asked: dict[int, list[int]] = {}
+        # most facts are of one kernel, so a key looks at few
+        self._everywhere: list[int] = []
+        self._of_kernel: dict[str, list[int]] = {}
+        for index, match in enumerate(self._matches):
+            if match.kernel is None:
+                self._everywhere.append(index)
+                continue
+            for kernel in (match.kernel,) if isinstance(match.kernel, str) else match.kernel:
+                self._of_kernel.setdefault(kernel, []).append(index)
+
+    def profile(self, key: Mapping[str, str]) -> int:
+        """The profile of a combination of columns."""
+        candidates = sorted([*self._everywhere, *self._of_kernel.get(key["kernel_name"], ())])
+        matching = tuple(index for index in candidates if _holds(self._matches[index], key))
+        known = self._profiles.setdefault(matching, len(self._profiles))
+        if known == len(self._facts):
+            self._facts.append(matching)
+            for index in matching:
+                if self._rest[index] is not None:
+                    self._asked.setdefault(index, []).append(known)
+        return known
+
+    def texts(self, frame: pl.DataFrame, profile: str) -> pl.Series:
+        """Each row's labels; the frame has `liger_version`, `moment`, `p20`, `p50`, `p80`, and a column of profiles."""
+        present = set(frame.get_column(profile).unique().to_list())
+        asked = [index for index, profiles in self._asked.items() if not present.isdisjoint(profiles)]
+        terms = [
+            (rest & pl.col(profile).is_in(self._asked[index])).alias(str(index))
+            for index in asked
+            if (rest := self._rest[index]) is not None
+        ]
+        answers, places = distinct(frame.select(profile, *terms))
+        texts = [self._text(known, dict(zip(asked, held, strict=True))) for known, *held in answers.iter_rows()]
+        return pl.Series(texts, dtype=pl.String).gather(places)
+
+    def _text(self, profile: int, held: Mapping[int, bool]) -> str:
+        return " ".join(self._labels[index] for index in self._facts[profile] if held.get(index, True))
+
+
+def _holds(match: Match, key: Mapping[str, str]) -> bool:
+    """Whether a key meets all that a match asks of it."""
+    for name, column in _COLUMN.items():
+        wanted = getattr(match, name)
+        if wanted is not None and not (key[column] == wanted if isinstance(wanted, str) else key[column] in wanted):
+            return False
+    if match.config_keys is None and not match.config:
+        return True
+    values = _parsed(key["extra_benchmark_config_str"])
+    if not isinstance(values, dict) or (match.config_keys is not None and set(match.config_keys) != set(values)):
+        return False
+    return all(allowed(values.get(name), wanted) for name, wanted in match.config.items())
+
+
+def _remainder(match: Match) -> pl.Expr | None:
+    """What a match asks of single rows; None where it asks nothing."""
+    terms: list[pl.Expr] = []
+    if match.release is not None:
+        releases = [match.release] if isinstance(match.release, str) else list(match.release)
+        terms.append(pl.col("liger_version").is_in(releases))
     if match.times:
         terms.append(_any_span(match.times))
     if match.not_times:
@@ -49,30 +111,11 @@ def expression(match: Match) -> pl.Expr:
         terms.append(pl.col("p50") >= match.above_ms)
     if match.below_ms is not None:
         terms.append(pl.col("p50") < match.below_ms)
-    return functools.reduce(operator.and_, terms).fill_null(value=False)
-
-
-def kernels(match: Match) -> frozenset[str] | None:
-    """Kernels that a match is limited to; None where it is not."""
-    if match.kernel is None:
-        return None
-    return frozenset((match.kernel,) if isinstance(match.kernel, str) else match.kernel)
+    return functools.reduce(operator.and_, terms).fill_null(value=False) if terms else None
 
 
 def _any_span(spans: tuple[tuple[Any, Any], ...]) -> pl.Expr:
     return pl.any_horizontal(*(pl.col("moment").is_between(pl.lit(start), pl.lit(end)) for start, end in spans))
-
-
-def _configs(match: Match, column: pl.Series) -> pl.Series:
-    distinct = column.unique()
-    verdicts = [_config(match, _parsed(text)) for text in distinct.to_list()]
-    return column.replace_strict(distinct, pl.Series(verdicts, dtype=pl.Boolean), return_dtype=pl.Boolean)
-
-
-def _config(match: Match, values: object) -> bool:
-    if not isinstance(values, dict) or (match.config_keys is not None and set(match.config_keys) != set(values)):
-        return False
-    return all(allowed(values.get(key), wanted) for key, wanted in match.config.items())
 
 
 @functools.lru_cache(maxsize=10_000)

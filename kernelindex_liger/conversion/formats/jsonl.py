@@ -5,20 +5,24 @@ Every line is the RFC 8785 form of its value.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import chain, islice, repeat
 from typing import IO
 
 import polars as pl
 
 from kernelindex_liger.conversion.atomic import Folder, Replacement
 from kernelindex_liger.conversion.combine import Combination
-from kernelindex_liger.conversion.constants import Constants
-from kernelindex_liger.conversion.emit import run_text
+from kernelindex_liger.conversion.emit import HEAD
 from kernelindex_liger.conversion.formats import Counts, by_folder
 from kernelindex_liger.conversion.link import Linked
+
+Pieces = Iterator[tuple[bytes, bytes, bytes, bytes]]
+
+AT_ONCE = 256
+"""Lines joined for one write: enough to make writing cheap, few enough to stay in the processor's cache."""
 
 
 class JsonlWriter:
@@ -31,7 +35,7 @@ class JsonlWriter:
         self._stack = ExitStack()
         self._file, self._replacement = self._open("runs.jsonl")
         self._lines = 0
-        self._bundles = Lines()
+        self._bundles = Bundles()
         # the disk and the next batch each keep one core busy; more than one batch in flight would only hold memory
         self._disk = ThreadPoolExecutor(max_workers=1)
         self._writing: Future[None] | None = None
@@ -41,9 +45,9 @@ class JsonlWriter:
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Append a line a row."""
-        column = self._bundles.of(rows, combinations)
+        pieces = self._bundles.pieces(rows, combinations)
         self._settle()
-        self._writing = self._disk.submit(write_lines, self._file, column)
+        self._writing = self._disk.submit(write_lines, self._file, pieces)
         self._lines += rows.height
 
     def _settle(self) -> None:
@@ -68,31 +72,36 @@ class JsonlWriter:
         return counts
 
 
-class Lines:
-    """Bundles as canonical text: members in canonical order are environment, protocol, run."""
+class Bundles:
+    """Bundles as canonical text, in the pieces that rows and combinations have ready.
+
+    Members in canonical order are environment, protocol and run; those of a run, API version, kind, metadata, spec.
+    """
 
     def __init__(self) -> None:
-        self._heads = Constants(_heads)
+        self._heads: list[bytes] = []
 
-    def of(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> pl.Series:
-        """A line for each emitted row."""
-        joined = self._heads.attach(rows.select("combination", "metadata", "spec"), combinations)
-        return joined.select(line=pl.concat_str("head", run_text(), pl.lit("}"))).to_series()
-
-
-def _heads(combinations: Sequence[Combination]) -> pl.DataFrame:
-    return pl.DataFrame({"head": pl.Series([_head(one) for one in combinations], dtype=pl.String)})
-
-
-def _head(combination: Combination) -> str:
-    return f'{{"environment":{combination.environment.text},"protocol":{combination.protocol.text},"run":'
+    def pieces(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> Pieces:
+        """Four pieces for each emitted row, the last of them the end of the line."""
+        self._heads += [_head(one) for one in combinations[len(self._heads) :]]
+        return zip(
+            map(self._heads.__getitem__, rows.get_column("combination").to_list()),
+            rows.get_column("metadata").cast(pl.Binary).to_list(),
+            rows.get_column("spec").cast(pl.Binary).to_list(),
+            repeat(b"}\n"),
+            strict=False,
+        )
 
 
-def write_lines(file: IO[bytes], column: pl.Series) -> None:
-    """Write a column of texts, one a line."""
-    buffer = io.BytesIO()
-    column.to_frame().write_csv(buffer, include_header=False, quote_style="never")
-    file.write(buffer.getbuffer())
+def _head(combination: Combination) -> bytes:
+    environment, protocol = combination.environment.text, combination.protocol.text
+    return f'{{"environment":{environment},"protocol":{protocol},"run":{HEAD}'.encode()
+
+
+def write_lines(file: IO[bytes], pieces: Pieces) -> None:
+    """Write bundles, a line each."""
+    while some := b"".join(chain.from_iterable(islice(pieces, AT_ONCE))):
+        file.write(some)
 
 
 def without(replacement: Replacement, drop: pl.Series) -> None:

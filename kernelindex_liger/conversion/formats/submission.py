@@ -16,7 +16,7 @@ import polars as pl
 from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.formats import Counts, by_folder, closure
-from kernelindex_liger.conversion.formats.jsonl import Lines
+from kernelindex_liger.conversion.formats.jsonl import Bundles
 from kernelindex_liger.conversion.link import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
 
@@ -31,14 +31,15 @@ class SubmissionWriter:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self._bundles = Lines()
+        self._bundles = Bundles()
         self._lines: list[pl.Series] = []
         self._used: list[pl.Series] = []
         self._combinations: Sequence[Combination] = ()
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Keep the batch's bundles."""
-        self._lines.append(self._bundles.of(rows, combinations))
+        lines = [b"".join(pieces).rstrip() for pieces in self._bundles.pieces(rows, combinations)]
+        self._lines.append(pl.Series(lines, dtype=pl.Binary))
         self._used.append(rows.get_column("combination"))
         self._combinations = combinations
 
@@ -69,10 +70,10 @@ class SubmissionWriter:
                     path.unlink()
 
 
-def _write(file: IO[bytes], folders: dict[str, list[Linked]], runs: list[str]) -> None:
-    sections = {name: [one.text for one in _distinct(documents)] for name, documents in folders.items()}
+def _write(file: IO[bytes], folders: dict[str, list[Linked]], runs: list[bytes]) -> None:
+    sections = {name: [one.text.encode() for one in _distinct(documents)] for name, documents in folders.items()}
     sections["implementations"] = [
-        canonical({"manifest": one.document, "projectSlug": one.project})
+        canonical({"manifest": one.document, "projectSlug": one.project}).encode()
         for one in _distinct(folders["implementations"])
         if isinstance(one, LinkedImplementation)
     ]
@@ -81,7 +82,7 @@ def _write(file: IO[bytes], folders: dict[str, list[Linked]], runs: list[str]) -
     for index, (name, entries) in enumerate(sections.items()):
         file.write(f'{"," if index else ""}\n"{name}": ['.encode())
         for place, entry in enumerate(entries):
-            file.write(f"{',' if place else ''}\n{entry}".encode())
+            file.write((b",\n" if place else b"\n") + entry)
         file.write(b"\n]")
     file.write(b"\n}\n")
 
