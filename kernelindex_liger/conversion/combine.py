@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.catalog import Catalog, Kernel
 from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
-from kernelindex_liger.conversion.link import AmbiguousNameError, Linked, LinkedImplementation, Linker
+from kernelindex_liger.conversion.link import AmbiguousNameError, Linker
+from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
 from kernelindex_liger.documents.naming import slug
 from kernelindex_liger.documents.upstream import REHEARSAL
@@ -90,6 +91,7 @@ class Combiner:
         self._catalog = catalog
         self._linker = linker
         self._workloads: dict[tuple[str | None, ...], Reading | Skip] = {}
+        self._providers: dict[tuple[object, ...], Provider] = {}
 
     def decide(self, key: tuple[str, ...], corrections: tuple[Correction, ...] = ()) -> Combination | Skip:
         """The combination of a tuple of `KEYS`, with the corrections that its rows match, or why it is skipped."""
@@ -128,8 +130,7 @@ class Combiner:
         self, key: tuple[str, ...], reading: Reading, protocol: str, corrections: tuple[Correction, ...]
     ) -> Combination:
         kernel, provider, pass_, metric, *_, gpu = key
-        changes = (reading.kernel.implementations.get(provider), *(one.implementation for one in corrections))
-        resolved = self._catalog.providers[provider].with_changes(*changes)
+        resolved = self._provider(reading.kernel, provider, corrections)
         workload = self._linker.workload(reading)
         main = next(iter(reading.kernel.operations), reading.operation.slug)
         return Combination(
@@ -144,6 +145,14 @@ class Combiner:
             self._linker.protocol(protocol, pass_),
             self._linker.environment(gpu, reading.gpus),
         )
+
+    def _provider(self, kernel: Kernel, name: str, corrections: tuple[Correction, ...]) -> Provider:
+        key = (kernel.name, name, tuple(one.id for one in corrections))
+        known = self._providers.get(key)
+        if known is None:
+            changes = (kernel.implementations.get(name), *(one.implementation for one in corrections))
+            known = self._providers[key] = self._catalog.providers[name].with_changes(*changes)
+        return known
 
     def _workload(
         self, kernel: str, provider: str, x_name: str, x: str, config: str, shape: str | None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import polars as pl
 
 from kernelindex_liger.conversion.bind import MEMORY
 from kernelindex_liger.conversion.combine import Combination
+from kernelindex_liger.conversion.holes import cut, number_hole
 from kernelindex_liger.conversion.index import distinct
 from kernelindex_liger.documents.base import API_VERSION
 from kernelindex_liger.documents.canonical import canonical, number, pretty
@@ -27,14 +27,11 @@ SOURCE = "liger-kernel-bench"
 HEAD = f'{{"apiVersion":"{API_VERSION}","kind":"BenchmarkRun",'
 """How the canonical text of every run begins."""
 
-_HOLE = re.compile(r"<([a-z_]+)>|9007199254(\d{6})")
-_NUMBERS = {"n50": 1, "n20": 2, "n80": 3, "text_50": 4, "text_20": 5, "text_80": 6}
-_BY_NUMBER = {f"{740000 + code:06d}": name for name, code in _NUMBERS.items()}
+_NUMBERS = ("n50", "n20", "n80", "text_50", "text_20", "text_80")
 
 
 def _hole(name: str) -> int:
-    """A number that stands for a row's number; it cannot collide with constant parts, which hold no numbers."""
-    return 9007199254740000 + _NUMBERS[name]
+    return number_hole(_NUMBERS.index(name))
 
 
 def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
@@ -82,12 +79,10 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
 
 def _fill(text: str) -> pl.Expr:
     """Text with holes as an expression that fills them from the columns of their names."""
-    parts: list[pl.Expr] = []
-    end = 0
-    for hole in _HOLE.finditer(text):
-        parts += [pl.lit(text[end : hole.start()]), pl.col(hole[1] or _BY_NUMBER[hole[2]])]
-        end = hole.end()
-    return pl.concat_str(*parts, pl.lit(text[end:]))
+    parts = [
+        (pl.lit(constant), pl.col(name)) if name else (pl.lit(constant),) for constant, name in cut(text, _NUMBERS)
+    ]
+    return pl.concat_str(*(part for pair in parts for part in pair))
 
 
 def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
@@ -105,10 +100,10 @@ def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
             "name_prefix": column(lambda one: one.name_prefix),
             "json_title": escaped(lambda one: one.title),
             "json_benchmark": escaped(lambda one: one.benchmark),
-            "json_workload_digest": escaped(lambda one: one.workload.digest),
-            "json_implementation_digest": escaped(lambda one: one.implementation.digest),
-            "json_protocol_digest": escaped(lambda one: one.protocol.digest),
-            "json_environment_digest": escaped(lambda one: one.environment.digest),
+            "json_workload_digest": column(lambda one: one.workload.digest),
+            "json_implementation_digest": column(lambda one: one.implementation.digest),
+            "json_protocol_digest": column(lambda one: one.protocol.digest),
+            "json_environment_digest": column(lambda one: one.environment.digest),
         }
     )
 
@@ -172,6 +167,7 @@ def _text(part: Callable[[dict[str, Any]], str], metric: str, spread: bool, cave
     return _fill(part(skeleton(metric, spread=spread, caveats=caveats)))
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _escaped(text: str) -> str:
     """A text as it stands between the quotes of JSON."""
     return canonical(text)[1:-1]

@@ -3,70 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.catalog.expressions import parse
 from kernelindex_liger.catalog.facts import Operation, Provider, Tensor
+from kernelindex_liger.conversion.linked import Linked, LinkedImplementation, linked
 from kernelindex_liger.conversion.reading import Reading
+from kernelindex_liger.conversion.workload import Form
 from kernelindex_liger.documents import (
     BenchmarkProtocol,
-    Document,
     ExecutionEnvironment,
     ImplementationRevision,
     OperationSpec,
     SoftwareProject,
-    WorkloadCase,
-    canonical,
     slug,
 )
-from kernelindex_liger.documents.canonical import digest
 
 REPOSITORY = "https://github.com/linkedin/Liger-Kernel"
 
 
 class AmbiguousNameError(ValueError):
     """Two different workloads would have one name."""
-
-
-@dataclass(frozen=True, eq=False)
-class Linked:
-    """A document that others name by its digest; `links` are those that it names in turn."""
-
-    document: Mapping[str, Any]
-    digest: str
-    links: tuple[Linked, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """The document's kind."""
-        return str(self.document["kind"])
-
-    @property
-    def name(self) -> str:
-        """The document's name, unique within its kind."""
-        return str(self.document["metadata"]["name"])
-
-    @functools.cached_property
-    def text(self) -> str:
-        """The document's canonical text."""
-        return canonical(self.document)
-
-
-@dataclass(frozen=True, eq=False)
-class LinkedImplementation(Linked):
-    """An implementation, with the slug of the project that it belongs to."""
-
-    project: str = ""
-    role: str | None = None
-
-
-def linked(document: Document, *links: Linked) -> Linked:
-    """A checked document with its digest."""
-    data = document.to_dict()
-    return Linked(data, digest(data), links)
 
 
 class Linker:
@@ -81,6 +38,7 @@ class Linker:
             for shape in kernel.shapes:
                 self._sources.setdefault(catalog.operation(kernel, shape).slug, shape.revision)
         self._workloads: dict[str, Linked] = {}
+        self._forms: dict[object, Form] = {}
 
     def operation(self, operation: Operation) -> Linked:
         """The OperationSpec of a catalogue's operation."""
@@ -97,14 +55,28 @@ class Linker:
         Raises:
             AmbiguousNameError: if another workload has the same name: the shape's `switches` do not tell them apart.
         """
-        operation = self.operation(reading.operation)
-        case = linked(_workload(reading, operation), operation)
+        case = self._workload_form(reading).fill(reading)
         known = self._workloads.setdefault(case.name, case)
         if known.digest != case.digest:
             raise AmbiguousNameError(
                 f"kernel {reading.kernel.name}, shape {reading.shape.id}: two workloads have the name {case.name}; "
                 "name what differs under switches"
             )
+        return known
+
+    def _workload_form(self, reading: Reading) -> Form:
+        """What workloads that differ in sizes alone have in common."""
+        key = (
+            reading.operation.slug,
+            tuple(reading.axes),
+            reading.dtype,
+            tuple(reading.dtypes.items()),
+            tuple(reading.scalars.items()),
+            reading.shape.switches,
+        )
+        known = self._forms.get(key)
+        if known is None:
+            known = self._forms[key] = Form(reading, self.operation(reading.operation))
         return known
 
     @functools.cache  # noqa: B019 - a linker lives as long as one conversion
@@ -139,9 +111,10 @@ class Linker:
                     "licensing": {"declared": provider.declared, "concluded": provider.concluded},
                 },
             }
-        ).to_dict()
+        )
         role = provider.role if provider.role == "baseline" else None
-        return LinkedImplementation(document, digest(document), (operation, project), provider.project, role)
+        one = linked(document, operation, project)
+        return LinkedImplementation(**vars(one), project=provider.project, role=role)
 
     @functools.cache  # noqa: B019
     def protocol(self, key: str, pass_: str) -> Linked:
@@ -221,36 +194,3 @@ def _operation(operation: Operation, source: str) -> OperationSpec:
 
 def _parameter(tensor: Tensor) -> dict[str, Any]:
     return {"name": tensor.name, "tensor": {"shape": list(tensor.shape), "dtype": tensor.dtype}}
-
-
-def _workload(reading: Reading, operation: Linked) -> WorkloadCase:
-    sizes = dict(reading.axes)
-    for axis, text in reading.operation.derived.items():
-        sizes[axis] = parse(text).value(sizes)
-
-    def dtype(tensor: Tensor) -> str:
-        return tensor.dtype if tensor.dtype != "float" else reading.dtypes.get(tensor.name, reading.dtype)
-
-    title = ", ".join(f"{axis}={size}" for axis, size in reading.axes.items())
-    switches = "".join(f", {name}={reading.scalars[name][1]}" for name in reading.shape.switches)
-    return WorkloadCase.model_validate(
-        {
-            "metadata": {
-                "name": slug(f"{reading.operation.slug}-{reading.case_key}"),
-                "title": f"{reading.operation.title} · {title}{switches} · {reading.dtype}",
-            },
-            "spec": {
-                "operationSpecDigest": operation.digest,
-                "axes": reading.axes,
-                "tensors": {
-                    tensor.name: {
-                        "shape": [sizes[dim] if isinstance(dim, str) else dim for dim in tensor.shape],
-                        "dtype": dtype(tensor),
-                    }
-                    for tensor in reading.operation.inputs
-                },
-                "scalars": {name: {"dtype": kind, "value": value} for name, (kind, value) in reading.scalars.items()}
-                or None,
-            },
-        }
-    )

@@ -37,15 +37,15 @@ class Labels:
 
     def __init__(self, facts: Sequence[tuple[str, Match]]) -> None:
         self._labels = [label for label, _ in facts]
-        self._matches = [match for _, match in facts]
-        self._rest = [_remainder(match) for match in self._matches]
+        self._conditions = [_Condition(match) for _, match in facts]
+        self._rest = [_remainder(match) for _, match in facts]
         self._profiles: dict[tuple[int, ...], int] = {}
         self._facts: list[tuple[int, ...]] = []
         self._asked: dict[int, list[int]] = {}
         # most facts are of one kernel, so a key looks at few
         self._everywhere: list[int] = []
         self._of_kernel: dict[str, list[int]] = {}
-        for index, match in enumerate(self._matches):
+        for index, (_, match) in enumerate(facts):
             if match.kernel is None:
                 self._everywhere.append(index)
                 continue
@@ -55,7 +55,7 @@ class Labels:
     def profile(self, key: Mapping[str, str]) -> int:
         """The profile of a combination of columns."""
         candidates = sorted([*self._everywhere, *self._of_kernel.get(key["kernel_name"], ())])
-        matching = tuple(index for index in candidates if _holds(self._matches[index], key))
+        matching = tuple(index for index in candidates if self._conditions[index].holds(key))
         known = self._profiles.setdefault(matching, len(self._profiles))
         if known == len(self._facts):
             self._facts.append(matching)
@@ -81,18 +81,29 @@ class Labels:
         return " ".join(self._labels[index] for index in self._facts[profile] if held.get(index, True))
 
 
-def _holds(match: Match, key: Mapping[str, str]) -> bool:
-    """Whether a key meets all that a match asks of it."""
-    for name, column in _COLUMN.items():
-        wanted = getattr(match, name)
-        if wanted is not None and not (key[column] == wanted if isinstance(wanted, str) else key[column] in wanted):
+class _Condition:
+    """What a match asks of the columns that combinations are made of."""
+
+    def __init__(self, match: Match) -> None:
+        self._columns = [
+            (column, frozenset((wanted,) if isinstance(wanted, str) else wanted))
+            for name, column in _COLUMN.items()
+            if (wanted := getattr(match, name)) is not None
+        ]
+        self._config_keys = None if match.config_keys is None else set(match.config_keys)
+        self._config = match.config
+
+    def holds(self, key: Mapping[str, str]) -> bool:
+        """Whether a key meets it."""
+        for column, wanted in self._columns:
+            if key[column] not in wanted:
+                return False
+        if self._config_keys is None and not self._config:
+            return True
+        values = _parsed(key["extra_benchmark_config_str"])
+        if not isinstance(values, dict) or (self._config_keys is not None and self._config_keys != set(values)):
             return False
-    if match.config_keys is None and not match.config:
-        return True
-    values = _parsed(key["extra_benchmark_config_str"])
-    if not isinstance(values, dict) or (match.config_keys is not None and set(match.config_keys) != set(values)):
-        return False
-    return all(allowed(values.get(name), wanted) for name, wanted in match.config.items())
+        return all(allowed(values.get(name), wanted) for name, wanted in self._config.items())
 
 
 def _remainder(match: Match) -> pl.Expr | None:

@@ -19,8 +19,8 @@ from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
 from kernelindex_liger.conversion.ledger import Ledger
-from kernelindex_liger.conversion.link import Linked
-from kernelindex_liger.conversion.read import empty, read
+from kernelindex_liger.conversion.linked import Linked
+from kernelindex_liger.conversion.read import ahead, empty, read
 from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.conversion.sources import Source, find
@@ -83,8 +83,10 @@ class _Stream:
         """Emitted rows, batch by batch; a source that cannot be read is noted, and the next is read."""
         total = sum(one.path.stat().st_size if one.path is not None else 0 for one in self.sources)
         for index, source in enumerate(self.sources):
+            batches = read(source, index)
             try:
-                for batch in read(source, index):
+                # standard input may keep a reader waiting for ever, and a thread that waits cannot be interrupted
+                for batch in batches if source.path is None else ahead(batches):
                     self.tally.faults(batch.faults)
                     self.rows[index] += batch.frame.height + len(batch.faults)
                     rows = self._emit(batch.frame, files=files)

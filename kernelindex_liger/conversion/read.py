@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import polars as pl
@@ -66,6 +67,15 @@ def read(source: Source, index: int) -> Iterator[Batch]:
             yield Batch(empty(), faults)
     if order is None:
         raise InputError(f"{source.name}: empty; expected a CSV with the header {','.join(COLUMNS)}")
+
+
+def ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The same batches, each read while the one before is worked on."""
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        following = reader.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = reader.submit(next, batches, None)
+            yield batch
 
 
 def empty() -> pl.DataFrame:

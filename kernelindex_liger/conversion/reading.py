@@ -104,6 +104,7 @@ def read_workload(
     raise Unread("unmet_condition", f"{kernel_name}, shape {candidates[-1].id}: {unmet}")
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _config(text: str) -> dict[str, Any]:
     if len(text) > CONFIG_LENGTH:
         raise Unread("bad_config", f"config of {len(text)} characters")

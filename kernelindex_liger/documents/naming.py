@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -9,6 +10,7 @@ SLUG_LENGTH = 100
 _OUTSIDE = re.compile(r"[^a-z0-9]+")
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def slug(text: str) -> str:
     """Lower case, runs of anything but `a-z0-9` become one dash, no dash at either end, cut to 100 characters.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from kernelindex_liger.conversion.link import Linked
+from kernelindex_liger.conversion.linked import Linked
 
 if TYPE_CHECKING:
     from kernelindex_liger.catalog import Catalog

@@ -17,7 +17,7 @@ from kernelindex_liger.conversion.atomic import Folder, Replacement
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.emit import HEAD
 from kernelindex_liger.conversion.formats import Counts, by_folder
-from kernelindex_liger.conversion.link import Linked
+from kernelindex_liger.conversion.linked import Linked
 
 Pieces = Iterator[tuple[bytes, bytes, bytes, bytes]]
 

@@ -14,7 +14,7 @@ from kernelindex_liger.conversion.atomic import TEMPORARY, Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts
-from kernelindex_liger.conversion.link import Linked
+from kernelindex_liger.conversion.linked import Linked
 
 ROW_GROUP = 100_000
 """Rows of a row group; fixed, so that the file does not depend on how the input was cut."""

@@ -17,7 +17,7 @@ from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.formats import Counts, by_folder, closure
 from kernelindex_liger.conversion.formats.jsonl import Bundles
-from kernelindex_liger.conversion.link import Linked, LinkedImplementation
+from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
 
 RUNS = 10_000

@@ -12,7 +12,7 @@ from kernelindex_liger.conversion.atomic import Folder, write_file
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, by_folder
-from kernelindex_liger.conversion.link import Linked
+from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.documents.canonical import pretty
 
 
