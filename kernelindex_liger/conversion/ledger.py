@@ -5,6 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 
+SHARE = 1_000_000
+"""Rows, about, that are sorted at once."""
+
+
 class Ledger:
     """Remembers every emitted row by hashes of its external id and of its content."""
 
@@ -40,9 +44,7 @@ class Ledger:
         }
         if not self._parts:
             return pl.DataFrame(schema=schema)
-        ids = pl.concat([part.get_column("id") for part in self._parts], rechunk=False).sort()
-        twice = ids.filter(ids == ids.shift(1)).unique()
-        del ids
+        twice = self._twice()
         if twice.is_empty():
             return pl.DataFrame(schema=schema)
         start, found = 0, []
@@ -58,3 +60,13 @@ class Ledger:
             pl.when("differs").then(pl.lit("conflict")).otherwise(pl.lit("duplicate")).alias("reason")
         )
         return rows.select(list(schema)).sort("position")
+
+    def _twice(self) -> pl.Series:
+        """The hashes of ids that stand more than once; sorted by shares, since sorting copies what it sorts."""
+        ids = [part.get_column("id") for part in self._parts]
+        shares = 1 + sum(one.len() for one in ids) // SHARE
+        found = []
+        for share in range(shares):
+            some = pl.concat([one.filter(one % shares == share) for one in ids]).sort()
+            found.append(some.filter(some == some.shift(1)).unique())
+        return pl.concat(found)
