@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from kernelindex_liger import files
 from kernelindex_liger.bench import table
 from kernelindex_liger.bench.locks import file_lock
 from kernelindex_liger.bench.plan import UNITS, Series
@@ -78,7 +79,7 @@ class Results:
         protocol: Protocol,
         liger_version: str,
     ) -> None:
-        """Merge a series' rows into the CSV and add its line to the sidecar. Raises OSError."""
+        """Merge a series' rows into the CSV and add its line to the sidecar. Raises OutputError."""
         timestamp = utc_now()
         rows = table.rows_of(series, gpu=gpu.name, liger_version=liger_version, timestamp=timestamp, values=values)
         meta = SeriesMeta(
@@ -102,12 +103,12 @@ class Results:
             cases=cases,
         )
         with file_lock(self.path):
+            # the sidecar first: a run killed in between measures these rows again, and no row lacks its line
+            self._append(meta.model_dump_json(exclude_none=True))
             if rows:
                 table.write(self.path, table.merge(table.read(self.path), rows, overwrite=self.overwrite))
-            self._append(meta.model_dump_json(exclude_none=True))
 
     def _append(self, line: str) -> None:
         path = sidecar_path(self.path)
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        with table.replacing(path) as file:
-            file.write(before + ("" if before.endswith("\n") or not before else "\n") + line + "\n")
+        files.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + line + "\n")

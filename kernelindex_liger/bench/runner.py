@@ -20,6 +20,7 @@ from kernelindex_liger.bench.results import Results
 from kernelindex_liger.bench.schedule import Schedule
 from kernelindex_liger.bench.spec import Kernel, Points, Request
 from kernelindex_liger.documents.sidecar import SeriesCase
+from kernelindex_liger.files import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +39,8 @@ class Outcome:
     """Cases that were there already."""
     fatal: list[str] = field(default_factory=list)
     """Why a device could not go on."""
+    unwritable: bool = False
+    """Whether a device could not go on because its results could not be written."""
     interrupted: bool = False
 
 
@@ -129,6 +132,9 @@ class Runner:
                     current = self._kernels[job.kernel]
                     self._measure(target, job)
         except (WorkerFailedError, OSError) as error:
+            self._give_up(target, str(error))
+        except OutputError as error:
+            self.outcome.unwritable = True
             self._give_up(target, str(error))
         except (WorkerDiedError, WorkerTimeoutError) as error:
             self._give_up(target, f"the worker does not start: {error or 'no answer'}")

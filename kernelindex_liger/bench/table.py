@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
-from pathlib import Path
+import io
 from typing import TYPE_CHECKING
 
+from kernelindex_liger import files
 from kernelindex_liger.bench.plan import UNITS, Series
 from kernelindex_liger.documents.upstream import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 KEY = (
     "kernel_name",
@@ -111,43 +111,9 @@ def merge(existing: Iterable[Row], new: Iterable[Row], *, overwrite: bool) -> li
 
 
 def write(path: Path, rows: Iterable[Row]) -> None:
-    """Replace the file by these rows, whole or not at all. Raises OSError."""
-    with replacing(path) as file:
-        writer = csv.DictWriter(file, fieldnames=COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-class replacing:  # noqa: N801 - reads as a verb at its place of use
-    """A text file beside `path` that takes its place when the block ends well, and goes otherwise."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> tempfile._TemporaryFileWrapper[str]:
-        """Open it; line ends are written as given."""
-        self.file = tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            newline="",
-            dir=self.path.parent,
-            prefix=f".{self.path.name}.",
-            delete=False,
-        )
-        return self.file
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        """Put it in place, or remove it after an error."""
-        self.file.close()
-        if kind is not None:
-            Path(self.file.name).unlink(missing_ok=True)
-            return
-        mode = self.path.stat().st_mode if self.path.exists() else 0o666 & ~_umask()
-        os.chmod(self.file.name, mode & 0o777)  # noqa: PTH101 - one name for both calls
-        os.replace(self.file.name, self.path)  # noqa: PTH105
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Replace the file by these rows, whole or not at all. Raises OutputError."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    files.write_text(path, text.getvalue())

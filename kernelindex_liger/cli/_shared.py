@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
@@ -35,8 +37,8 @@ def handled(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         from kernelindex_liger.catalog import CatalogError
-        from kernelindex_liger.conversion.atomic import OutputError
         from kernelindex_liger.conversion.rows import InputError
+        from kernelindex_liger.files import OutputError, refusal
 
         try:
             return function(*args, **kwargs)
@@ -47,10 +49,19 @@ def handled(function: Callable[P, R]) -> Callable[P, R]:
         except BrokenPipeError:
             sys.stderr.close()
             sys.exit(OK)
+        except OSError as error:
+            _forget_stdout()
+            fail(str(refusal(error.filename or "standard output", error)), OUTPUT_FAILED)
         except KeyboardInterrupt:
             fail("interrupted; nothing is left half-written, and running again completes it", INTERRUPTED)
 
     return wrapper
+
+
+def _forget_stdout() -> None:
+    """Let what still waits for standard output go nowhere: it would fail again when the interpreter ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str, status: int) -> NoReturn:

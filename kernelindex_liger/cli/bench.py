@@ -137,6 +137,7 @@ def _plan(kernels: Sequence[Kernel], selection: Selection, options: dict[str, An
     from kernelindex_liger.bench.plan import left_out, series_of
     from kernelindex_liger.bench.requirements import version
     from kernelindex_liger.bench.spec import Request
+    from kernelindex_liger.files import OutputError
 
     output: Path | None = options["output"]
     if output and output.exists() and not options["overwrite"]:
@@ -161,8 +162,8 @@ def _plan(kernels: Sequence[Kernel], selection: Selection, options: dict[str, An
         return
     try:
         table.write(output, rows)
-    except OSError as error:
-        _fail(f"{output}: {error.strerror}", CANNOT_WRITE)
+    except OutputError as error:
+        _fail(str(error), CANNOT_WRITE)
 
 
 def _run(kernels: Sequence[Kernel], selection: Selection, options: dict[str, Any]) -> None:
@@ -185,6 +186,8 @@ def _run(kernels: Sequence[Kernel], selection: Selection, options: dict[str, Any
     click.echo(f"{options['output'] or 'results.csv'}: {', '.join(said)}", err=True)
     if not outcome.done and not outcome.failed and not outcome.present and not outcome.fatal:
         _fail("nothing to run: no series is left by these options and this installation", 2)
+    if outcome.unwritable:
+        raise SystemExit(CANNOT_WRITE)
     if outcome.failed or outcome.fatal or outcome.interrupted:
         raise SystemExit(FAILED)
 

@@ -1,35 +1,52 @@
-"""Files that are there whole or not at all, and never outside the output folder."""
+"""The output folder: nothing is written outside it, and nothing unfinished stays in it."""
 
 from __future__ import annotations
 
-import filecmp
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Self
 
-TEMPORARY = ".ligerimport-"
-"""How names of unfinished files begin; those that a killed run left behind are removed by the next."""
+from kernelindex_liger.files import TEMPORARY, OutputError, Replacement, refusal, sweep, write_whole
+
+__all__ = ["LOCK", "TEMPORARY", "Folder", "OutputError", "Replacement", "write_file"]
 
 LOCK = ".ligerimport.lock"
 
 
-class OutputError(Exception):
-    """The output cannot be written; the message says where and why."""
-
-
 class Folder:
-    """An output folder: every path is checked to stay below it, symbolic links included."""
+    """An output folder: every path is checked to stay below it, symbolic links included.
+
+    As a context it is swept of what killed runs left, and nothing temporary stays however the block ends; enter it
+    while holding the folder's lock.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         try:
             root.mkdir(parents=True, exist_ok=True)
+            self._identity = os.stat(root)  # noqa: PTH116
         except OSError as error:
             raise OutputError(f"{root}: cannot be made: {error.strerror}; name another folder with -o") from error
         self._real = os.path.realpath(root)
-        self._checked: set[str] = set()
+        self._made = {str(root)}
+        self._unfinished: list[Replacement] = []
+        self._scratch: list[str] = []
+
+    def __enter__(self) -> Self:
+        """Remove what killed runs left."""
+        self.sweep()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Close and remove whatever is not finished."""
+        for one in self._unfinished:
+            one.discard()
+        for path in self._scratch:
+            with suppress(OSError):
+                os.unlink(path)  # noqa: PTH108
+        if kind is not None:
+            self.sweep()
 
     def directory(self, relative: str) -> str:
         """A folder below the root, made where it is missing.
@@ -37,68 +54,81 @@ class Folder:
         Raises:
             OutputError: if it cannot be made, or a symbolic link leads it outside the root.
         """
-        path = os.path.join(self.root, relative)  # noqa: PTH118 - called for every file of a tree
-        if path not in self._checked:
+        path = os.path.join(self.root, relative) if relative else str(self.root)  # noqa: PTH118 - for every file
+        if path not in self._made:
             real = os.path.realpath(path)
             if real != self._real and not real.startswith(self._real + os.sep):
                 raise OutputError(f"{path}: a symbolic link leads outside {self.root}; remove it")
             try:
-                os.makedirs(path, exist_ok=True)  # noqa: PTH103
+                self._make(path)
             except OSError as error:
-                raise OutputError(f"{path}: cannot be made: {error.strerror}") from error
-            self._checked.add(path)
+                raise OutputError(f"{path}: cannot be made: {error.strerror}; {self._hint()}") from error
         return path
+
+    def _make(self, path: str) -> None:
+        # never the root, nor what was made before: should either vanish, what was in it is gone, and must be said
+        parent = os.path.dirname(path)  # noqa: PTH120
+        if parent not in self._made:
+            self._make(parent)
+        try:
+            os.mkdir(path)  # noqa: PTH102
+        except FileExistsError:
+            if not os.path.isdir(path):  # noqa: PTH112
+                raise
+        self._made.add(path)
+
+    def _hint(self) -> str:
+        return "run again" if self.root.is_dir() else f"{self.root} has vanished; run again"
+
+    def check(self) -> None:
+        """Say so if a folder in which files were written is not there any more.
+
+        Raises:
+            OutputError: if one has vanished, or another folder stands in the root's place.
+        """
+        try:
+            same = os.path.samestat(self._identity, os.stat(self.root))  # noqa: PTH116
+        except FileNotFoundError:
+            same = False
+        gone = [] if same else [str(self.root)]
+        gone += [path for path in self._made if not os.path.isdir(path)]  # noqa: PTH112
+        if gone:
+            raise OutputError(f"{min(gone)}: vanished while it was written to; run again")
 
     def sweep(self) -> None:
         """Remove what killed runs left unfinished; call it while holding the folder's lock."""
         for parent, _, names in os.walk(self.root):
-            for name in names:
-                if name.startswith(TEMPORARY):
-                    with suppress(OSError):
-                        os.unlink(os.path.join(parent, name))  # noqa: PTH108, PTH118
+            if any(name.startswith(TEMPORARY) for name in names):
+                sweep(parent)
 
-    @contextmanager
-    def replacing(self, name: str) -> Iterator[tuple[IO[bytes], Replacement]]:
+    def replacing(self, name: str) -> Replacement:
         """A temporary file that becomes `name` when the block ends well, unless the same bytes stand there already.
 
         Raises:
-            OutputError: if it cannot be written.
+            OutputError: if its folder cannot be made.
         """
         directory = self.directory(os.path.dirname(name))  # noqa: PTH120
-        final = os.path.join(self.root, name)  # noqa: PTH118
-        temporary = os.path.join(directory, f"{TEMPORARY}{os.path.basename(name)}")  # noqa: PTH118, PTH119
-        result = Replacement(Path(temporary), Path(final))
+        base = os.path.basename(name)  # noqa: PTH119
+        replacement = Replacement(Path(directory, base), Path(directory, TEMPORARY + base))
+        self._unfinished.append(replacement)
+        return replacement
+
+    def scratch(self, name: str) -> str:
+        """A path for what is needed only while the folder is written to."""
+        self._scratch.append(os.path.join(self.root, TEMPORARY + name))  # noqa: PTH118
+        return self._scratch[-1]
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there.
+
+        Raises:
+            OutputError: if it cannot be removed.
+        """
+        path = Path(self.root, name)
         try:
-            with open(temporary, "wb") as file:  # noqa: PTH123
-                yield file, result
-            result.settle()
+            path.unlink(missing_ok=True)
         except OSError as error:
-            raise OutputError(f"{final}: cannot be written: {error.strerror}") from error
-        finally:
-            with suppress(OSError):
-                os.unlink(temporary)  # noqa: PTH108
-
-
-class Replacement:
-    """A finished temporary file on its way to its place."""
-
-    def __init__(self, temporary: Path, final: Path) -> None:
-        self.temporary = temporary
-        self.final = final
-        self.changed = False
-
-    def settle(self) -> None:
-        """Move the file to its place, if what stands there differs."""
-        self.changed = not _same(self.temporary, self.final)
-        if self.changed:
-            os.replace(self.temporary, self.final)  # noqa: PTH105
-
-
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return not other.is_symlink() and filecmp.cmp(one, other, shallow=False)
-    except FileNotFoundError:
-        return False
+            raise refusal(path, error) from error
 
 
 def write_file(folder: Folder, name: str, content: bytes) -> bool:
@@ -109,32 +139,4 @@ def write_file(folder: Folder, name: str, content: bytes) -> bool:
     """
     directory = folder.directory(os.path.dirname(name))  # noqa: PTH120
     final = os.path.join(folder.root, name)  # noqa: PTH118
-    try:
-        if read_bytes(final) == content:
-            return False
-        temporary = f"{directory}{os.sep}{TEMPORARY}{os.getpid()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, final)  # noqa: PTH105
-    except OSError as error:
-        raise OutputError(f"{final}: cannot be written: {error.strerror}") from error
-    return True
-
-
-def read_bytes(path: str) -> bytes | None:
-    """A regular file's bytes; None where there is none (a symbolic link is none: it would lead elsewhere)."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        if os.path.islink(path):  # noqa: PTH114
-            return None
-        raise
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+    return write_whole(final, f"{directory}{os.sep}{TEMPORARY}{os.getpid()}", content)

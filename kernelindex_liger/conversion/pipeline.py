@@ -14,16 +14,17 @@ import polars as pl
 import kernelindex_liger
 from kernelindex_liger.catalog import Catalog, load
 from kernelindex_liger.conversion import emit, flat
-from kernelindex_liger.conversion.atomic import LOCK, Folder, OutputError, write_file
+from kernelindex_liger.conversion.atomic import LOCK, Folder, write_file
 from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
 from kernelindex_liger.conversion.ledger import Ledger
 from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.read import ahead, empty, read
-from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
+from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.conversion.sources import Source, find
+from kernelindex_liger.files import refusal
 
 Format = Literal["tree", "jsonl", "parquet", "submission"]
 Edition = Literal["published", "corrected"]
@@ -195,14 +196,15 @@ def convert(
         for _ in stream.batches(files=False):
             pass
         stream.settle()
-        return _checked(stream, stream.report(Documents(written=0, unchanged=0)))
+        _readable(stream)
+        return stream.report(Documents(total=0))
     folder = Folder(Path(out))
-    with _locked(folder, options.wait):
-        folder.sweep()
+    with _locked(folder, options.wait), folder:
         target = writer(options.format, folder, catalog, [source.name for source in sources])
         counts = _write(stream, target)
-        report = _checked(stream, stream.report(Documents(written=counts.written, unchanged=counts.unchanged)))
-        _write_report(folder, report)
+        report = stream.report(Documents(total=counts.written + counts.unchanged, written=counts.written))
+        write_file(folder, "report.json", json_text(report).encode())
+        folder.check()
     return report
 
 
@@ -242,15 +244,15 @@ def _write(stream: _Stream, target: Writer) -> Counts:
     try:
         for rows in stream.batches(files=target.needs_file_text):
             target.add(rows, stream.binder.combinations)
+        _readable(stream)
         return target.finish(stream.settle(), stream.linked())
     except OSError as error:
-        raise OutputError(f"{error.filename or 'output'}: cannot be written: {error.strerror or error}") from error
+        raise refusal(error.filename or "output", error) from error
 
 
-def _checked(stream: _Stream, report: Report) -> Report:
+def _readable(stream: _Stream) -> None:
     if len(stream.errors) == len(stream.sources):
         raise InputError("\n".join(stream.errors.values()))
-    return report
 
 
 def _known_caveats(catalog: Catalog, excluded: Sequence[str]) -> None:
@@ -265,23 +267,14 @@ def _locked(folder: Folder, wait: Callable[[], None]) -> Iterator[None]:
 
     lock = FileLock(folder.root / LOCK)
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        wait()
-        lock.acquire()
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            wait()
+            lock.acquire()
     except OSError as error:
-        raise OutputError(f"{folder.root}: cannot be written: {error.strerror}; name another folder with -o") from error
+        raise refusal(folder.root, error) from error
     try:
         yield
     finally:
         lock.release()
-
-
-def _write_report(folder: Folder, report: Report) -> None:
-    from kernelindex_liger.conversion.atomic import read_bytes
-
-    before = read_bytes(str(folder.root / "report.json"))
-    known = parse(before.decode(errors="replace")) if before is not None else None
-    # a run that changed nothing leaves the report of the run that did the work
-    if known is None or report.documents.written or not report.same_but_counts(known):
-        write_file(folder, "report.json", json_text(report).encode())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from kernelindex_liger.conversion.rows import REASONS, Fault
 
@@ -50,10 +50,16 @@ class MalformedLine(BaseModel):
 
 
 class Documents(BaseModel):
-    """Documents by whether they had to be written."""
+    """Documents of the output. What a run found there is no part of the report: the same input gives the same bytes."""
 
-    written: int
-    unchanged: int
+    total: int
+    written: int = Field(default=0, exclude=True)
+    """Documents that this run had to write; the others stood there already."""
+
+    @property
+    def unchanged(self) -> int:
+        """Documents that stood there already."""
+        return self.total - self.written
 
 
 class Report(BaseModel):
@@ -94,13 +100,6 @@ class Report(BaseModel):
     def bad_input(self) -> bool:
         """Whether anything in the input was at fault."""
         return self.blamed("input") > 0 or any(one.error for one in self.inputs)
-
-    def same_but_counts(self, other: Report) -> bool:
-        """Whether two reports tell of the same input and output, written then or now."""
-        mine, theirs = self.model_dump(), other.model_dump()
-        mine.pop("documents")
-        theirs.pop("documents")
-        return mine == theirs
 
 
 class Tally:

@@ -17,9 +17,3 @@ class UnknownNameError(HistoryError):
     """A label, case or kernel was named that the history does not hold."""
 
     status = 2
-
-
-class UnwritableError(HistoryError):
-    """The history's folder cannot be written: permissions, a full disk, a lock held by somebody else."""
-
-    status = 6

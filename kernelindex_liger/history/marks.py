@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kernelindex_liger.history import files
+from kernelindex_liger import files
 from kernelindex_liger.history.errors import BadInputError, UnknownNameError
 
 if TYPE_CHECKING:

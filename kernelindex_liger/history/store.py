@@ -8,6 +8,7 @@ DIR/marks/<sha256>.json      one decision of a person (see `marks`)
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kernelindex_liger.history import cases, files
-from kernelindex_liger.history.errors import BadInputError, UnwritableError
+from kernelindex_liger import files
+from kernelindex_liger.files import OutputError
+from kernelindex_liger.history import cases
+from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.runs import Run, runs_of, with_runs
 from kernelindex_liger.history.source import SCHEMA
 
@@ -79,7 +82,7 @@ class History:
     @property
     def parts(self) -> list[Path]:
         """The files of runs, by name."""
-        return sorted((self.folder / "parts").glob("*.parquet"))
+        return sorted(part for part in (self.folder / "parts").glob("*.parquet") if not part.name.startswith("."))
 
     def rows(self, columns: list[str] | None = None) -> pl.DataFrame:
         """All parts' rows, with the columns of `PART` or those named.
@@ -87,7 +90,7 @@ class History:
         Raises `BadInputError` naming the part that cannot be read.
         """
         columns = columns or list(PART)
-        parts = [part for part in self.parts if not part.name.startswith(".")]
+        parts = self.parts
         if not parts:
             return pl.DataFrame(schema={name: PART[name] for name in columns})
         try:
@@ -115,7 +118,7 @@ class History:
 
         Rows that the history holds already are not added again, whatever their label was. `time` orders the
         run among others; without it the newest row's time does. Raises `BadInputError` for a label that cannot
-        be one or rows without a time, `UnwritableError` when the folder cannot be written.
+        be one or rows without a time, `OutputError` when the folder cannot be written.
         """
         if not LABEL.fullmatch(label):
             raise BadInputError(f"{label!r} cannot be a label: 1 to 200 characters, none of them a control character")
@@ -142,7 +145,8 @@ class History:
         name = f"{content_digest(part)}.parquet"
         path = self.folder / "parts" / name
         if not path.exists():
-            files.write(path, lambda temporary: part.write_parquet(temporary, compression="zstd"))
+            with files.replacing(path) as file:
+                file.write(_parquet(part))
         return Added(label, done.machine, done.environment_key, done.new, done.known, name)
 
     def check(self) -> list[str]:
@@ -184,9 +188,9 @@ class History:
             with filelock.FileLock(self.folder / ".lock", timeout=LOCK_SECONDS):
                 yield
         except filelock.Timeout as error:
-            raise UnwritableError(f"{self.folder}: another add is at work; try again when it is done") from error
+            raise OutputError(f"{self.folder}: another add is at work; try again when it is done") from error
         except OSError as error:
-            raise UnwritableError(f"{self.folder}: cannot be written ({error.strerror or error})") from error
+            raise files.refusal(self.folder, error) from error
 
 
 def content_digest(part: pl.DataFrame) -> str:
@@ -194,6 +198,12 @@ def content_digest(part: pl.DataFrame) -> str:
     flat = part.select(list(PART)).with_columns(pl.col("caveats").list.sort().list.join("\x1f"))
     text = flat.sort(flat.columns, nulls_last=True).write_csv(line_terminator="\n", quote_style="non_numeric")
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _parquet(part: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    part.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def _part(fresh: pl.DataFrame, elsewhere: pl.DataFrame, label: str, time: datetime) -> pl.DataFrame:

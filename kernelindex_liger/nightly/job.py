@@ -6,7 +6,8 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.history.errors import BadInputError, HistoryError, UnwritableError
+from kernelindex_liger.files import OutputError, refusal
+from kernelindex_liger.history.errors import BadInputError, HistoryError
 from kernelindex_liger.nightly import retention, steps
 from kernelindex_liger.nightly.night import Night, all_nights, take_up
 from kernelindex_liger.nightly.source import parse
@@ -25,7 +26,7 @@ STEPS = {"measure": "measure", "import": "import_", "history": "history", "judge
 def run(home: Path, settings: Settings, log: Log, csv: str | None = None) -> int:
     """Do a night, or what is left of one, and return its exit status.
 
-    `csv` names a source instead of the settings' own. Raises `UnwritableError` when another job is at work in `home`
+    `csv` names a source instead of the settings' own. Raises `OutputError` when another job is at work in `home`
     or `home` cannot be written.
     """
     import filelock
@@ -35,9 +36,9 @@ def run(home: Path, settings: Settings, log: Log, csv: str | None = None) -> int
         with filelock.FileLock(home / ".lock", timeout=0):
             return _night(home, settings, log, csv or settings.csv.source)
     except filelock.Timeout as error:
-        raise UnwritableError(f"{home}: another nightly job is at work; nothing was done") from error
+        raise OutputError(f"{home}: another nightly job is at work; nothing was done") from error
     except OSError as error:
-        raise UnwritableError(f"{home}: cannot be written ({error.strerror or error})") from error
+        raise refusal(home, error) from error
 
 
 def _night(home: Path, settings: Settings, log: Log, csv: str | None) -> int:
@@ -77,7 +78,7 @@ def _step(job: steps.Job, name: str, step: Callable[[steps.Job], dict[str, Any]]
         log.line(job.night.name, name, "skipped", str(nothing), time.monotonic() - started)
         _forget(job.night)
         return steps.NOTHING
-    except HistoryError as error:
+    except (HistoryError, OutputError) as error:
         log.line(job.night.name, name, "failed", str(error), time.monotonic() - started)
         if error.status == BadInputError.status:
             # The next try asks the source again: what it gave this time will not get better.

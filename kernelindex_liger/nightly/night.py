@@ -6,8 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kernelindex_liger.files import write_text
 from kernelindex_liger.history.errors import BadInputError
-from kernelindex_liger.history.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.history.errors import BadInputError, UnwritableError
+from kernelindex_liger.files import refusal
+from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.nightly.source import SUFFIXES, Fetched, UnreachableError, check_size
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Repository:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         except OSError as error:
-            raise UnwritableError(f"{target}: cannot be written ({error.strerror or error})") from error
+            raise refusal(target, error) from error
 
     def _git(self, *arguments: str) -> bytes:
         environment = os.environ | {

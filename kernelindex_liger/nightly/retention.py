@@ -19,7 +19,7 @@ def publish(home: Path, night: Night) -> None:
     """Point `latest` at `night`, in one step; the night must be complete."""
     from pathlib import Path as _Path
 
-    from kernelindex_liger.history.errors import UnwritableError
+    from kernelindex_liger.files import refusal
 
     waiting = home / ".latest-new"
     try:
@@ -27,7 +27,7 @@ def publish(home: Path, night: Night) -> None:
         waiting.symlink_to(_Path("nights") / night.name, target_is_directory=True)
         waiting.replace(home / "latest")
     except OSError as error:
-        raise UnwritableError(f"{home / 'latest'}: cannot be written ({error.strerror or error})") from error
+        raise refusal(home / "latest", error) from error
 
 
 def tidy(home: Path, keep: int, working: str) -> list[str]:

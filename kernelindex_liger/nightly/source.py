@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kernelindex_liger.history.errors import BadInputError, HistoryError, UnwritableError
+from kernelindex_liger.files import refusal
+from kernelindex_liger.history.errors import BadInputError, HistoryError
 
 if TYPE_CHECKING:
     from kernelindex_liger.nightly.settings import Csv
@@ -96,12 +97,12 @@ class Local:
 
 
 def place(target: Path, file: Path) -> None:
-    """Copy `file` to `target`; `UnwritableError` when the disk refuses."""
+    """Copy `file` to `target`; `OutputError` when the disk refuses."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
     except OSError as error:
-        raise UnwritableError(f"{target}: cannot be written ({error.strerror or error})") from error
+        raise refusal(target, error) from error
 
 
 def check_size(size: int, limits: Csv, what: str) -> None:

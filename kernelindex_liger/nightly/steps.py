@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from kernelindex_liger.history.errors import BadInputError, HistoryError, UnwritableError
-from kernelindex_liger.history.files import write_text
+from kernelindex_liger.files import refusal, write_text
+from kernelindex_liger.history.errors import BadInputError, HistoryError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ def _bench(job: Job) -> dict[str, Any]:
         with (job.night.folder / "bench.log").open("ab") as log:
             status = _run([*BENCH, *job.settings.bench.arguments, "-o", str(results)], log, job.settings.bench.hours)
     except OSError as error:
-        raise UnwritableError(f"{job.night.folder}: cannot be written ({error.strerror or error})") from error
+        raise refusal(job.night.folder, error) from error
     if not results.exists():
         raise BenchFailedError(
             f"the benchmark measured nothing (status {status}); see {job.night.folder / 'bench.log'}"
@@ -111,7 +111,7 @@ def _run(command: list[str], log: IO[bytes], hours: float) -> int:
 
 def import_(job: Job) -> dict[str, Any]:
     """Documents of the night's CSVs, in `out/`."""
-    from kernelindex_liger.conversion import InputError, Options, OutputError, convert
+    from kernelindex_liger.conversion import InputError, Options, convert
 
     chosen = job.settings.import_
     options = Options(format=chosen.format, edition=chosen.edition, memory=True, catalog=chosen.catalog)
@@ -119,8 +119,6 @@ def import_(job: Job) -> dict[str, Any]:
         report = convert([job.input], job.night.folder / "out", options)
     except InputError as error:
         raise BadInputError(str(error)) from error
-    except OutputError as error:
-        raise UnwritableError(str(error)) from error
     return {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input}
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from kernelindex_liger.history.errors import BadInputError, UnwritableError
+from kernelindex_liger.files import refusal
+from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.nightly.source import SUFFIXES, Fetched, UnreachableError, check_size
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Web:
                 into.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
             except OSError as error:
-                raise UnwritableError(f"{target}: cannot be written ({error.strerror or error})") from error
+                raise refusal(target, error) from error
         return fetched
 
     def _download(self) -> bytes:

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from synthetic import GPU, environment, night, row, table
 
-from kernelindex_liger.history.errors import BadInputError, UnwritableError
+from kernelindex_liger.files import OutputError
+from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.store import PART, History
 
 
@@ -115,7 +116,7 @@ def test_a_folder_of_another_format_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UnwritableError):
+    with pytest.raises(OutputError):
         History(tmp_path / "file" / "history").add(night(0), "a")
 
 
@@ -125,7 +126,7 @@ def test_a_full_disk_leaves_no_part_behind(history, monkeypatch):
 
     history.add(night(0), "a")
     monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(UnwritableError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left"):
         history.add(night(1), "b")
     monkeypatch.undo()
     assert [path.name for path in (history.folder / "parts").iterdir()] == [history.parts[0].name]

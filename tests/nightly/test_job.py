@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import write_csv
 
-from kernelindex_liger.history.errors import UnwritableError
+from kernelindex_liger.files import OutputError
 from kernelindex_liger.history.store import History
 from kernelindex_liger.nightly import job, settings, steps
 from kernelindex_liger.nightly.log import Log
@@ -199,7 +199,7 @@ def test_two_started_at_once_do_not_meet(home, tmp_path):
 
 def test_a_home_that_is_a_file_cannot_be_written(tmp_path):
     (tmp_path / "home").write_text("")
-    with pytest.raises(UnwritableError):
+    with pytest.raises(OutputError):
         job.run(tmp_path / "home", settings.Settings(), Log(None, quiet=True), "x.csv")
 
 

@@ -10,11 +10,12 @@ import polars as pl
 
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.conversion import flat
-from kernelindex_liger.conversion.atomic import TEMPORARY, Folder
+from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts
 from kernelindex_liger.conversion.linked import Linked
+from kernelindex_liger.files import native
 
 ROW_GROUP = 100_000
 """Rows of a row group; fixed, so that the file does not depend on how the input was cut."""
@@ -45,9 +46,10 @@ class ParquetWriter:
             self._spill()
 
     def _spill(self) -> None:
-        path = str(self._folder.root / f"{TEMPORARY}part-{len(self._parts):06d}")
-        pl.concat(self._waiting).write_ipc(path, compression="lz4")
+        path = self._folder.scratch(f"part-{len(self._parts):06d}")
         self._parts.append(path)
+        with native():
+            pl.concat(self._waiting).write_ipc(path, compression="lz4")
         self._waiting, self._held = [], 0
 
     def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
@@ -61,9 +63,10 @@ class ParquetWriter:
                     lazy = lazy.with_row_index("_position")
                     lazy = lazy.filter(~pl.col("_position").cast(pl.UInt64).is_in(drop.implode())).drop("_position")
                 file.close()
-                lazy.sink_parquet(
-                    replacement.temporary, compression="zstd", row_group_size=ROW_GROUP, maintain_order=True
-                )
+                with native():
+                    lazy.sink_parquet(
+                        replacement.temporary, compression="zstd", row_group_size=ROW_GROUP, maintain_order=True
+                    )
             else:
                 frame = pl.concat(self._waiting) if self._waiting else self._nothing()
                 frame = frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))

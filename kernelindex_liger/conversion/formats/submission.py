@@ -6,9 +6,8 @@ than one submission can hold give several files, each complete in itself.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import IO
 
 import polars as pl
@@ -22,6 +21,9 @@ from kernelindex_liger.documents import canonical
 
 RUNS = 10_000
 """Runs of one submission: KernelIndex's importer refuses more than 10,922 at once."""
+
+PART = re.compile(r"submission(-[0-9]+)?\.yaml")
+"""Names of submissions and their parts."""
 
 
 class SubmissionWriter:
@@ -64,10 +66,9 @@ class SubmissionWriter:
         return counts
 
     def _remove_stale(self, current: set[str]) -> None:
-        for path in Path(self._folder.root).glob("submission*.yaml"):
-            if path.name not in current:
-                with suppress(OSError):
-                    path.unlink()
+        for path in self._folder.root.glob("submission*.yaml"):
+            if path.name not in current and PART.fullmatch(path.name):
+                self._folder.remove(path.name)
 
 
 def _write(file: IO[bytes], folders: dict[str, list[Linked]], runs: list[bytes]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Sequence
 
 import polars as pl
@@ -48,8 +47,9 @@ class TreeWriter:
             every = pl.concat(self._ids)
             kept = set(every.filter(~pl.int_range(every.len(), dtype=pl.UInt64, eager=True).is_in(drop.implode())))
             for external_id in set(every.gather(drop).to_list()) - kept:
-                if self._written.pop(external_id):
-                    os.unlink(os.path.join(self._folder.root, f"runs/{external_id}.json"))  # noqa: PTH108, PTH118
+                # it goes even if it stood there before: a run that was killed may have left it
+                del self._written[external_id]
+                self._folder.remove(f"runs/{external_id}.json")
         for changed in self._written.values():
             self._counts.add(changed=changed)
         for name, documents in by_folder(linked).items():

@@ -1,0 +1,276 @@
+"""The one place that writes: files that are there whole or not at all, and errors that say where and why.
+
+A file is written under a temporary name in the folder where it belongs, then put in its place in one step. A symbolic
+link is never written through. What cannot be written raises `OutputError`, which commands turn into exit status 6.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+TEMPORARY = ".ligerimport-"
+"""How names of unfinished files begin; those that a killed run left behind are removed by the next."""
+
+SINGLE = f"{TEMPORARY}file-"
+"""How they begin where no lock guards the folder: these are held by a lock of their own while their writer lives."""
+
+BLOCK = 1 << 20
+NEW = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a pipe that somebody put in a file's place must not wait for its other end
+OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+REMEDIES = {
+    errno.ENOSPC: "make room and run again",
+    errno.EDQUOT: "make room and run again",
+    errno.EFBIG: "raise the limit on file sizes and run again",
+    errno.EACCES: "make it writable, or name another place",
+    errno.EPERM: "make it writable, or name another place",
+    errno.EROFS: "name another place",
+}
+
+
+class OutputError(Exception):
+    """The output cannot be written; the message says where, why, and what to do."""
+
+    status = 6
+
+
+def refusal(path: str | os.PathLike[str], error: OSError) -> OutputError:
+    """What the system refused, as an error for people."""
+    remedy = REMEDIES.get(error.errno or 0, "nothing is left half-written; run again")
+    return OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}; {remedy}")
+
+
+@contextmanager
+def native() -> Iterator[None]:
+    """Around polars' own writing: what the system refused becomes the `OSError` that Python would have raised.
+
+    polars raises an `OSError` without a number or an error of its own, and the number stands in its text.
+    """
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"\(os error (\d+)\)", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+class Replacement:
+    """A file under a temporary name; it takes its place when the block ends well, and goes otherwise.
+
+    `with` gives the open file and the replacement itself. Where `sparing`, a file that stands there already with the
+    same bytes is left alone, its times too.
+    """
+
+    def __init__(self, final: str | Path, temporary: str | Path, *, sparing: bool = True) -> None:
+        self.final = Path(final)
+        self.temporary = Path(temporary)
+        self.changed = False
+        self._sparing = sparing
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> tuple[IO[bytes], Replacement]:
+        """Open the temporary file.
+
+        Raises:
+            OutputError: if it cannot be made.
+        """
+        try:
+            self._file = os.fdopen(os.open(self.temporary, NEW | os.O_TRUNC, 0o666), "wb")
+        except OSError as error:
+            raise refusal(self.final, error) from error
+        return self._file, self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Put it in its place, or remove it.
+
+        Raises:
+            OutputError: if it cannot be written, or the block ended with an `OSError`.
+        """
+        try:
+            if kind is None and self._file is not None:
+                self._file.close()
+                self._settle()
+        except OSError as late:
+            raise refusal(self.final, late) from late
+        finally:
+            self.discard()
+        if isinstance(error, OSError):
+            raise refusal(self.final, error) from error
+
+    def _settle(self) -> None:
+        self.changed = not (self._sparing and _same(self.temporary, self.final))
+        if self.changed:
+            os.replace(self.temporary, self.final)  # noqa: PTH105
+
+    def discard(self) -> None:
+        """Close and remove the temporary file, if it is still there."""
+        if self._file is None:
+            return
+        with suppress(OSError):
+            self._file.close()
+        self._file = None
+        with suppress(OSError):
+            os.unlink(self.temporary)  # noqa: PTH108
+
+
+def write_whole(final: str, temporary: str, content: bytes) -> bool:
+    """Write a whole file, unless it stands there with the same bytes; whether anything was written.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    try:
+        if _stands(final, content):
+            return False
+        try:
+            descriptor = os.open(temporary, NEW | os.O_TRUNC, 0o666)
+            try:
+                view = memoryview(content)
+                while view:
+                    view = view[os.write(descriptor, view) :]
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, final)  # noqa: PTH105
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+    except OSError as error:
+        raise refusal(final, error) from error
+    return True
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """One file in a folder that anybody may write to; folders above it are made, its permissions stay.
+
+    Raises:
+        OutputError: if it cannot be written, or if something else than a regular file has its name.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = _permissions(path)
+        sweep(path.parent, SINGLE)
+        held, temporary = _claim(path.parent)
+    except OSError as error:
+        raise refusal(path, error) from error
+    try:
+        with Replacement(path, temporary, sparing=False) as (file, _):
+            yield file
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+    finally:
+        os.close(held)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put `text` at `path` as UTF-8, whole or not at all.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def sweep(folder: str | Path, prefix: str = TEMPORARY) -> None:
+    """Remove from one folder what killed runs left unfinished; what a living writer holds stays."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix):
+                with suppress(OSError):
+                    _remove_abandoned(entry.path)
+
+
+def _remove_abandoned(path: str) -> None:
+    if os.path.islink(path):  # noqa: PTH114
+        os.unlink(path)  # noqa: PTH108
+        return
+    descriptor = os.open(path, OLD)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)  # noqa: PTH108
+    finally:
+        os.close(descriptor)
+
+
+def _claim(folder: Path) -> tuple[int, Path]:
+    """A new temporary file, and a descriptor whose lock keeps others from sweeping it."""
+    while True:
+        path = folder / f"{SINGLE}{secrets.token_hex(8)}"
+        descriptor = os.open(path, NEW | os.O_EXCL, 0o666)
+        # a file system without locks sweeps nothing either
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)
+
+
+def _permissions(path: Path) -> int | None:
+    """The permission bits of the file that stands there; None where none does."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        what = "a symbolic link; name the file that it leads to" if stat.S_ISLNK(found.st_mode) else "no regular file"
+        raise OutputError(f"{path}: cannot be written: it is {what}")
+    return stat.S_IMODE(found.st_mode)
+
+
+@contextmanager
+def _regular(path: str | Path) -> Iterator[int | None]:
+    """A descriptor of the regular file at `path`; None where there is none: a link would lead elsewhere."""
+    try:
+        descriptor = os.open(path, OLD)
+    except OSError as error:
+        if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENXIO}:
+            raise
+        yield None
+        return
+    try:
+        yield descriptor if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    finally:
+        os.close(descriptor)
+
+
+def _stands(path: str, content: bytes) -> bool:
+    with _regular(path) as descriptor:
+        if descriptor is None or os.fstat(descriptor).st_size != len(content):
+            return False
+        with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.read(len(content) + 1) == content
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two files hold the same bytes; times and names say nothing about that."""
+    with _regular(one) as first, _regular(other) as second:
+        if first is None or second is None or os.fstat(first).st_size != os.fstat(second).st_size:
+            return False
+        while block := os.read(first, BLOCK):
+            if block != _read(second, len(block)):
+                return False
+        return True
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size and (block := os.read(descriptor, size)):
+        parts.append(block)
+        size -= len(block)
+    return b"".join(parts)
