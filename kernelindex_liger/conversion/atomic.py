@@ -39,13 +39,19 @@ class Folder:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Close and remove whatever is not finished."""
+        """Close and remove whatever is not finished.
+
+        Raises:
+            OutputError: if the block ended well, and yet a folder in which files were written is gone.
+        """
         for one in self._unfinished:
             one.discard()
         for path in self._scratch:
             with suppress(OSError):
                 os.unlink(path)  # noqa: PTH108
-        if kind is not None:
+        if kind is None:
+            self._check()
+        else:
             self.sweep()
 
     def directory(self, relative: str) -> str:
@@ -80,12 +86,7 @@ class Folder:
     def _hint(self) -> str:
         return "run again" if self.root.is_dir() else f"{self.root} has vanished; run again"
 
-    def check(self) -> None:
-        """Say so if a folder in which files were written is not there any more.
-
-        Raises:
-            OutputError: if one has vanished, or another folder stands in the root's place.
-        """
+    def _check(self) -> None:
         try:
             same = os.path.samestat(self._identity, os.stat(self.root))  # noqa: PTH116
         except FileNotFoundError:

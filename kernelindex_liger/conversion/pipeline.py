@@ -204,7 +204,6 @@ def convert(
         counts = _write(stream, target)
         report = stream.report(Documents(total=counts.written + counts.unchanged, written=counts.written))
         write_file(folder, "report.json", json_text(report).encode())
-        folder.check()
     return report
 
 
