@@ -35,6 +35,7 @@ REMEDIES = {
     errno.EFBIG: "raise the limit on file sizes and run again",
     errno.EACCES: "make it writable, or name another place",
     errno.EPERM: "make it writable, or name another place",
+    errno.ENOENT: "make its folder and run again",
     errno.EROFS: "name another place",
 }
 
@@ -103,18 +104,15 @@ class Replacement:
         try:
             if kind is None and self._file is not None:
                 self._file.close()
-                self._settle()
+                if not (self._sparing and _same(self.temporary, self.final)):
+                    os.replace(self.temporary, self.final)  # noqa: PTH105
+                    self.changed, self._file = True, None
         except OSError as late:
             raise refusal(self.final, late) from late
         finally:
             self.discard()
         if isinstance(error, OSError):
             raise refusal(self.final, error) from error
-
-    def _settle(self) -> None:
-        self.changed = not (self._sparing and _same(self.temporary, self.final))
-        if self.changed:
-            os.replace(self.temporary, self.final)  # noqa: PTH105
 
     def discard(self) -> None:
         """Close and remove the temporary file, if it is still there."""
@@ -156,25 +154,40 @@ def write_whole(final: str, temporary: str, content: bytes) -> bool:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """One file in a folder that anybody may write to; folders above it are made, its permissions stay.
+    """One file in a folder that is there, and that others may write to at the same time; its permissions stay.
 
     Raises:
         OutputError: if it cannot be written, or if something else than a regular file has its name.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         mode = _permissions(path)
         sweep(path.parent, SINGLE)
         held, temporary = _claim(path.parent)
     except OSError as error:
         raise refusal(path, error) from error
+    replacement = Replacement(path, temporary, sparing=False)
     try:
-        with Replacement(path, temporary, sparing=False) as (file, _):
+        with replacement as (file, _):
             yield file
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
     finally:
+        if not replacement.changed:
+            with suppress(OSError):
+                temporary.unlink()
         os.close(held)
+
+
+def make_folder(path: Path, *, parents: bool = False) -> None:
+    """Make a folder where it is missing; the one above must be there, unless `parents` asks for all of them.
+
+    Raises:
+        OutputError: if it cannot be made.
+    """
+    try:
+        path.mkdir(parents=parents, exist_ok=True)
+    except OSError as error:
+        raise refusal(path, error) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -46,7 +46,7 @@ def command(
     \b
     Exit status with --history: 0 nothing confirmed slower, 1 something is, 5 nothing could be judged.
     """
-    from kernelindex_liger.files import write_text
+    from kernelindex_liger.files import make_folder, write_text
 
     if (source is None) == (folder is None):
         raise click.UsageError("name an import or a history with --history, one of the two")
@@ -61,6 +61,7 @@ def command(
     if output is None:
         click.echo(text, nl=False)
     else:
+        make_folder(output.parent, parents=True)
         write_text(output, text)
     sys.exit(status)
 

@@ -145,6 +145,7 @@ class History:
         name = f"{content_digest(part)}.parquet"
         path = self.folder / "parts" / name
         if not path.exists():
+            files.make_folder(path.parent)
             with files.replacing(path) as file:
                 file.write(_parquet(part))
         return Added(label, done.machine, done.environment_key, done.new, done.known, name)
@@ -182,10 +183,11 @@ class History:
         import filelock
 
         marker = self.folder / "history.json"
-        if not marker.exists():
-            files.write_text(marker, json.dumps({"version": VERSION}) + "\n")
+        files.make_folder(self.folder, parents=True)
         try:
             with filelock.FileLock(self.folder / ".lock", timeout=LOCK_SECONDS):
+                if not marker.exists():
+                    files.write_text(marker, json.dumps({"version": VERSION}) + "\n")
                 yield
         except filelock.Timeout as error:
             raise OutputError(f"{self.folder}: another add is at work; try again when it is done") from error

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.files import write_text
+from kernelindex_liger.files import make_folder, write_text
 from kernelindex_liger.history.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -89,5 +89,6 @@ def take_up(
     while name in taken:
         name, number = f"{day}.{number}", number + 1
     night = Night(home / "nights" / name, {"begun": now.isoformat(), "kind": kind, "steps": {}, "complete": False})
+    make_folder(night.folder, parents=True)
     night.save()
     return night, False
