@@ -9,14 +9,13 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, cast
 
 TEMPORARY = ".ligerimport-"
 """How names of unfinished files begin; those that a killed run left behind are removed by the next."""
@@ -52,19 +51,32 @@ def refusal(path: str | os.PathLike[str], error: OSError) -> OutputError:
     return OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}; {remedy}")
 
 
-@contextmanager
-def native() -> Iterator[None]:
-    """Around polars' own writing: what the system refused becomes the `OSError` that Python would have raised.
+class Sink:
+    """A file that polars writes to: polars has words of its own for what the system refuses, so the error is kept."""
 
-    polars raises an `OSError` without a number or an error of its own, and the number stands in its text.
-    """
-    try:
-        yield
-    except Exception as error:
-        found = re.search(r"\(os error (\d+)\)", str(error))
-        if found is None:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        """Write, and remember what went wrong."""
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            self.error = error
             raise
-        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+@contextmanager
+def sink(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file for polars to write to; the block raises the `OSError` that a write met, not polars' wording of it."""
+    opened = Sink(file)
+    try:
+        yield cast("IO[bytes]", opened)
+    except Exception:
+        if opened.error is not None:
+            raise opened.error from None
+        raise
 
 
 class Replacement:

@@ -71,6 +71,11 @@ def all_nights(home: Path) -> Iterator[Night]:
     yield from (night for *_, night in sorted(found, key=lambda item: item[:2]))
 
 
+def _unbegun(path: Path) -> bool:
+    """Whether a night's folder was made and nothing could be written to it any more."""
+    return path.is_dir() and all(child.name.startswith(".") for child in path.iterdir())
+
+
 def take_up(
     home: Path, kind: str, now: datetime | None = None, labels: frozenset[str] = frozenset()
 ) -> tuple[Night, bool]:
@@ -83,7 +88,7 @@ def take_up(
     nights = list(all_nights(home))
     if nights and not nights[-1].complete and nights[-1].state["kind"] == kind and now - nights[-1].begun < STALE:
         return nights[-1], True
-    taken = labels | {path.name for path in (home / "nights").glob("*")}
+    taken = labels | {path.name for path in (home / "nights").glob("*") if not _unbegun(path)}
     name = day = f"{now:%Y-%m-%d}"
     number = 2
     while name in taken:

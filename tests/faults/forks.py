@@ -2,8 +2,8 @@
 
 usage: python -m tests.faults.forks
 
-Each line on standard input is a request `{"root", "arguments", "at"}`; the answer is a line with the child's exit status,
-negative where a signal ended it. polars must not be used before the fork: its threads would not be in the child.
+Each line on standard input is a request `{"root", "arguments", "at"}`; the answer is a line with the child's exit
+status, negative where a signal ended it. polars must not be used before the fork: its threads would not be there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from tests.conftest import ROOT
 
@@ -21,7 +22,7 @@ from tests.conftest import ROOT
 class Forks:
     """The process, as seen by a test."""
 
-    def __enter__(self) -> Forks:
+    def __enter__(self) -> Self:
         """Start it."""
         command = [sys.executable, "-m", "tests.faults.forks"]
         self._process = subprocess.Popen(

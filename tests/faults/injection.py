@@ -1,7 +1,7 @@
 """Faults put into every operation that writes below a folder, and the proof that none was passed by.
 
 Operations are counted as they happen: opening a file for writing, each write to one, replacing, removing, making a
-folder, and polars' writing of a whole file by itself. An audit hook sees what the interpreter asks of the system: what
+folder. An audit hook sees what the interpreter asks of the system: what
 changes something below the folder and is no counted operation is a stray.
 """
 
@@ -23,13 +23,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import polars as pl
-
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CHANGING = ("rename", "remove", "mkdir", "rmdir", "symlink", "link", "chmod", "chown", "truncate", "utime")
 ONE_PATH = ("unlink", "remove", "mkdir", "rmdir", "chmod", "truncate", "utime")
 TWO_PATHS = ("replace", "rename", "symlink", "link")
-NATIVE = ((pl.DataFrame, "write_ipc"), (pl.DataFrame, "write_parquet"), (pl.LazyFrame, "sink_parquet"))
 
 REAL = {name: getattr(os, name) for name in ("open", "write", "close", "fchmod", *ONE_PATH, *TWO_PATHS)}
 REAL_OPEN = io.open
@@ -47,8 +44,8 @@ class Operation:
     @property
     def site(self) -> tuple[str, str]:
         """What it has in common with others like it: the kind, and what kind of file or folder it is about."""
-        name = os.path.basename(self.path)
-        return self.kind, ("." if name.startswith(".") else "") + os.path.splitext(name)[1]
+        place = Path(self.path)
+        return self.kind, ("." if place.name.startswith(".") else "") + place.suffix
 
 
 @dataclass
@@ -75,7 +72,7 @@ class Injection:
             return self.descriptors.get(path)
         if not isinstance(path, str | bytes | os.PathLike):
             return None
-        full = os.path.abspath(os.fsdecode(path))
+        full = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - links are not followed
         if full == str(self.root) or full.startswith(f"{self.root}{os.sep}"):
             return os.path.relpath(full, self.root.parent)
         return None
@@ -86,7 +83,7 @@ class Injection:
             number = len(self.operations)
             operation = Operation(kind, path)
             self.operations.append(operation)
-            takes_room = kind in {"open", "write", "mkdir", "native", "symlink", "link"}
+            takes_room = kind in {"open", "write", "mkdir", "symlink", "link"}
             strikes = number == self.at or (self.fault == "full" and number > self.at >= 0 and takes_room)
             if strikes and self.fault is not None:
                 self.happened = self.happened or operation
@@ -177,18 +174,6 @@ def _closed(injection: Injection, descriptor: int) -> None:
     REAL["close"](descriptor)
 
 
-def _native(injection: Injection, real: Callable[..., Any], frame: Any, target: Any = None, *args: Any, **named: Any):
-    place = injection.below(target)
-    if place is None:
-        return real(frame, target, *args, **named)
-
-    def half() -> None:
-        real(frame, target, *args, **named)
-        os.truncate(target, os.path.getsize(target) // 2)
-
-    return injection.run("native", place, lambda: real(frame, target, *args, **named), half)
-
-
 @contextmanager
 def injected(injection: Injection) -> Iterator[Injection]:
     """Count and strike for the length of a block."""
@@ -220,9 +205,6 @@ def injected(injection: Injection) -> Iterator[Injection]:
     def opening(file: Any, *args: Any, **named: Any) -> Any:
         return _opened(injection, REAL_OPEN, file, *args, **named)
 
-    def natively(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda frame, target=None, *args, **named: _native(injection, real, frame, target, *args, **named)
-
     patches = [
         patch.object(os, "open", lambda *args, **named: _descriptor(injection, *args, **named)),
         patch.object(os, "write", lambda *args: _written(injection, *args)),
@@ -231,7 +213,6 @@ def injected(injection: Injection) -> Iterator[Injection]:
         *(patch.object(os, name, one(name)) for name in ONE_PATH),
         *(patch.object(os, name, two(name)) for name in TWO_PATHS),
         *(patch.object(module, "open", opening) for module in (builtins, io, _io)),
-        *(patch.object(owner, name, natively(getattr(owner, name))) for owner, name in NATIVE),
     ]
     for each in patches:
         each.start()

@@ -1,4 +1,4 @@
-"""What else writes: history, marks, reports, the benchmark's CSV and sidecar. Struck at every write, in a small walk."""
+"""What else writes, struck at its writes: history, marks, reports, the CSV and sidecar of the benchmark."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts
 from kernelindex_liger.conversion.linked import Linked
-from kernelindex_liger.files import native
+from kernelindex_liger.files import sink
 
 ROW_GROUP = 100_000
 """Rows of a row group; fixed, so that the file does not depend on how the input was cut."""
@@ -48,8 +48,8 @@ class ParquetWriter:
     def _spill(self) -> None:
         path = self._folder.scratch(f"part-{len(self._parts):06d}")
         self._parts.append(path)
-        with native():
-            pl.concat(self._waiting).write_ipc(path, compression="lz4")
+        with open(path, "wb") as file, sink(file) as target:  # noqa: PTH123
+            pl.concat(self._waiting).write_ipc(target, compression="lz4")
         self._waiting, self._held = [], 0
 
     def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
@@ -62,11 +62,8 @@ class ParquetWriter:
                 if drop.len():
                     lazy = lazy.with_row_index("_position")
                     lazy = lazy.filter(~pl.col("_position").cast(pl.UInt64).is_in(drop.implode())).drop("_position")
-                file.close()
-                with native():
-                    lazy.sink_parquet(
-                        replacement.temporary, compression="zstd", row_group_size=ROW_GROUP, maintain_order=True
-                    )
+                with sink(file) as target:
+                    lazy.sink_parquet(target, compression="zstd", row_group_size=ROW_GROUP, maintain_order=True)
             else:
                 frame = pl.concat(self._waiting) if self._waiting else self._nothing()
                 frame = frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))

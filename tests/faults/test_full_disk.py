@@ -1,0 +1,75 @@
+"""Real file systems that are full or read-only, where this machine lets a test mount one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.faults.harness import FORMATS, csvs
+
+NAMESPACE = ["unshare", "--map-root-user", "--mount"]
+
+
+@functools.cache
+def why_not() -> str:
+    """Why no file system can be mounted here; empty where one can."""
+    try:
+        done = subprocess.run([*NAMESPACE, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, text=True)  # noqa: PLW1510
+    except FileNotFoundError:
+        return "unshare is not installed"
+    return done.stderr.strip() if done.returncode else ""
+
+
+def mounted(*command: str) -> subprocess.CompletedProcess[str]:
+    if why_not():
+        pytest.skip(f"no file system can be mounted here: {why_not()}")
+    return subprocess.run([*NAMESPACE, *command], capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+@pytest.mark.parametrize("name", [*FORMATS, "history", "report", "nightly"])
+def test_a_full_disk_is_said_and_room_completes_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mount").mkdir()
+    (tmp_path / "scratch").mkdir()
+    done = mounted(
+        sys.executable, "-m", "tests.faults.full_disk", str(tmp_path / "mount"), str(tmp_path / "scratch"), name
+    )
+    assert done.returncode == 0, done.stderr
+    ample, *tight = map(json.loads, done.stdout.splitlines())
+    good = {"history": 0, "report": 0, "nightly": 3}.get(name, 3)
+    assert ample["status"] == good
+    assert tight
+    for one in tight:
+        assert one["status"] == 6, one["pages"]
+        assert "No space left on device" in one["said"]
+        assert "Traceback" not in one["said"]
+        assert "Exception ignored" not in done.stderr
+        assert one["unfinished"] == [], one["pages"]
+        if name != "nightly":
+            assert len(one["said"].splitlines()) == 1
+            assert one["before"].items() <= ample["after"].items() or name == "tree", one["pages"]
+        assert one["again"] == good, one["said_again"]
+        assert one["after"] == ample["after"], one["pages"]
+        assert one["unfinished_after"] == []
+
+
+def test_a_read_only_disk_is_said(tmp_path: Path) -> None:
+    csv, _ = csvs(tmp_path)
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    script = (
+        'mount -t tmpfs tmpfs "$1" && "$2" -m kernelindex_liger csv "$3" -o "$1/out" -q; '
+        'mount -o remount,ro "$1"; "$2" -m kernelindex_liger csv "$3" -o "$1/out" -q; echo $?; '
+        '"$2" -m kernelindex_liger csv "$3" -o "$1/other" -q; echo $?; '
+        '"$2" -m kernelindex_liger history add "$3" --history "$1/history"; echo $?'
+    )
+    done = mounted("sh", "-c", script, "sh", str(mount), sys.executable, str(csv))
+    assert done.stdout.split() == ["6", "6", "6"], done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == 3, done.stderr
+    assert all("Read-only file system" in line for line in said)
