@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -116,9 +117,14 @@ def find(inputs: Sequence[str | Path]) -> list[Source]:
             found = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES) and one.is_file())
             if not found:
                 raise InputError(f"{path}: no CSV below this folder (*.csv, *.csv.gz, *.csv.zst)")
-            paths |= {str(one): one for one in found}
+            paths |= {_name(one): one for one in found}
         elif path.exists():
-            paths[str(path)] = path
+            paths[_name(path)] = path
         else:
             raise InputError(f"{path}: no such file; name a CSV, a folder of CSVs, or - for standard input")
     return [Source(name, path) for name, path in sorted(paths.items())]
+
+
+def _name(path: Path) -> str:
+    """A path as text: its bytes as UTF-8 whatever the locale's encoding is, others escaped."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
