@@ -93,6 +93,8 @@ class Linker:
         """The ImplementationRevision of a provider for an operation of a kernel."""
         project = self.project(provider.project)
         subject = kernel if operation.name == main_operation else operation.name.removeprefix("liger-")
+        if operation.name != main_operation and subject == slug(kernel):
+            subject = operation.name  # else two documents would have one name, and one of them be lost
         document = ImplementationRevision.model_validate(
             {
                 "metadata": {
