@@ -87,6 +87,14 @@ def test_the_digest_names_the_state(catalog: Catalog, tmp_path: Path) -> None:
     assert more.gpu_names["ACME 1"].vendor == "acme"
 
 
+def _shape(**keys: str) -> str:
+    lines = "".join(f"{key} = '{value}'\n" for key, value in keys.items())
+    return (
+        "kernel = 'k'\n[[shapes]]\nid = 'a'\nx = 'N'\nconfig = ['sizes']\nrevision = '0000000'\n"
+        f"axes = {{ rows = 1 }}\ndtype = 'fp32'\n{lines}"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -97,6 +105,8 @@ def test_the_digest_names_the_state(catalog: Catalog, tmp_path: Path) -> None:
         ("[providers.x]\ntitle='X'\nproject='nowhere'\nlanguage='c'\ndescription='An unknown one.'\ndeclared='MIT'\n",
          "provider x: no project nowhere"),
         ("[metrics]\nspeed = 'sundial'\n", "metric speed: no protocol sundial"),
+        (_shape(models="sizes"), "shape a: models names a config key of a shape that reads a model"),
+        (_shape(reads="model", models="elsewhere"), "shape a: models names a config key"),
     ],
 )  # fmt: skip
 def test_wrong_catalogue_files_say_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
