@@ -65,6 +65,18 @@ def test_published_protocols_and_environments_are_built_whole(shared: Path, cata
         assert linker.environment(entry["gpu_name"]).document == entry["document"]
 
 
+def test_an_operation_names_a_script_of_the_kernel_whose_file_holds_it(catalog: Catalog) -> None:
+    """Kernels that measure another's operation come and go; what the operation says of itself stays."""
+    linker = Linker(catalog)
+    for kernel in catalog.kernels.values():
+        commits = {shape.revision.partition(":")[0] for shape in kernel.shapes}
+        for operation in kernel.operations.values():
+            (source,) = linker.operation(operation).document["metadata"]["sourceRefs"]
+            assert any(f"/blob/{commit}" in source["url"] for commit in commits), source
+    swiglu = linker.operation(catalog.operations["liger-swiglu"]).document["metadata"]
+    assert swiglu["sourceRefs"][0]["url"].endswith("benchmark_swiglu.py")
+
+
 def test_protocols_differ_from_one_another(catalog: Catalog) -> None:
     linker = Linker(catalog)
     made = [linker.protocol(name, pass_) for name, one in catalog.protocols.items() for pass_ in one.passes]
