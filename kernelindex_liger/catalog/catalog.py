@@ -36,6 +36,11 @@ class Kernel:
                 found.setdefault((shape.x, frozenset(shape.config)), []).append(shape)
         return found
 
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Config keys under which rows of this kernel bring the models' facts."""
+        return frozenset(shape.models for shape in self.shapes if shape.models is not None)
+
     def claimants(self, x_name: str, config_keys: Iterable[str]) -> list[Shape]:
         """Shapes for an x name and an exact set of config keys; which of them holds, `where` decides."""
         return self._by_key.get((x_name, frozenset(config_keys)), [])

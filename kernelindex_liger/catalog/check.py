@@ -64,7 +64,7 @@ def _shape(catalog: Catalog, kernel: Kernel, shape: Shape, operation: Operation)
     for metric, protocol in shape.protocols.items():
         if protocol not in catalog.protocols:
             yield f"{where}: protocols.{metric}: no protocol {protocol}"
-    if shape.reads == "model" and not catalog.models:
+    if shape.reads == "model" and shape.models is None and not catalog.models:
         yield f"{where}: reads a model's name, and no models are known"
 
 

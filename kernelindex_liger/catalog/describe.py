@@ -62,7 +62,12 @@ def _operation(one: Operation) -> str:
 
 
 def _shape(catalog: Catalog, kernel: Kernel, shape: Shape) -> str:
-    reads = {"integer": "an integer", "model": "a model's name", "tuple": f"({', '.join(shape.parts)})"}[shape.reads]
+    reads = {
+        "integer": "an integer",
+        "model": f"a model's name, its facts in config {shape.models}" if shape.models else "a model's name",
+        "name": "a name, not read",
+        "tuple": f"({', '.join(shape.parts)})",
+    }[shape.reads]
     lines = [
         f"shape {shape.id}: x {shape.x} is {reads}; config {', '.join(shape.config)}",
         f"  measures {catalog.operation(kernel, shape).slug}, checked in {shape.revision}",
@@ -88,9 +93,9 @@ def _scalar(scalar: float | str | TypedScalar) -> str:
 
 
 def differences(catalog: Catalog) -> str:
-    """The corrections, each with what it changes and its evidence."""
+    """The corrections of one edition alone, each with what it changes and its evidence."""
     paragraphs = []
-    for one in catalog.corrections:
+    for one in (one for one in catalog.corrections if one.edition == "corrected"):
         changes = {
             "reads the rows by shape": one.shape,
             "measures by protocol": one.protocol,

@@ -83,8 +83,11 @@ class Shape(Fact):
     """Upstream commit, and after a colon the script's path, in which these rows can be checked."""
     operation: str | None = None
     """Slug of the operation; the file's first where none is named."""
-    reads: Literal["integer", "model", "tuple"] = "integer"
-    """What x is: an integer, a model's name (its facts are then names, prefixed `model_`), or `(a, b, c)`."""
+    reads: Literal["integer", "model", "name", "tuple"] = "integer"
+    """What x is: an integer, a model's name (its facts are then names, prefixed `model_`), a name that tells the rows
+    of one workload apart and no more, or `(a, b, c)`."""
+    models: str | None = None
+    """For models: the config key that holds each model's facts by its name, where the row itself brings them."""
     parts: tuple[str, ...] = ()
     """For tuples: the names of the parts."""
     where: dict[str, ConfigValue | tuple[ConfigValue, ...]] = {}
@@ -131,6 +134,8 @@ class Shape(Fact):
             raise ValueError(f"shape {self.id}: switches {', '.join(missing)} are no scalars of it")
         if (self.reads == "tuple") != bool(self.parts):
             raise ValueError(f"shape {self.id}: parts belong to shapes that read a tuple, and to those alone")
+        if self.models is not None and (self.reads != "model" or self.models not in self.config):
+            raise ValueError(f"shape {self.id}: models names a config key of a shape that reads a model, no other")
         return self
 
     def _derives(self, name: str) -> bool:

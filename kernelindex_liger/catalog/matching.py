@@ -61,7 +61,7 @@ class Caveat(Fact):
 
 
 class Correction(Fact):
-    """What scripts really did, where the published reading is wrong; applied by the edition `corrected`."""
+    """What scripts really did, where the published reading is wrong, or where it changed over time."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]*$")]
     sentence: Annotated[str, Field(min_length=20)]
@@ -73,6 +73,8 @@ class Correction(Fact):
     protocol: str | None = None
     utc_offset_minutes: int | None = None
     """Local time of the timestamp, minutes east of UTC."""
+    edition: Literal["corrected", "both"] = "corrected"
+    """Which edition applies it; `both` where nothing is published that it would contradict."""
 
     @model_validator(mode="after")
     def _does_something(self) -> Correction:

@@ -53,7 +53,7 @@ class Binder:
         self.linker = Linker(catalog)
         self.combinations: list[Combination] = []
         self._combiner = Combiner(catalog, self.linker)
-        self._corrections = catalog.corrections if edition == "corrected" else ()
+        self._corrections = [one for one in catalog.corrections if one.edition in ("both", edition)]
         self._memory = memory
         self._excluded = list(excluded)
         self._labels = {

@@ -60,8 +60,8 @@ class Combination:
 
     @property
     def measured(self) -> str:
-        """The case key, and the model's name where a sweep over models measured one workload several times."""
-        return "-".join(filter(None, (self.reading.case_key, slug(self.reading.model))))
+        """The case key, and x where it is a name: a sweep over models can measure one workload several times."""
+        return "-".join(filter(None, (self.reading.case_key, slug(self.reading.name))))
 
     @property
     def id_prefix(self) -> str:

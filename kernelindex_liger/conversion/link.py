@@ -32,11 +32,12 @@ class Linker:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._operations: dict[str, Linked] = {}
-        # the first shape that measures an operation, whichever rows come first
+        # the first shape that measures an operation in the file that holds it, whichever rows come first
         self._sources: dict[str, str] = {}
         for kernel in catalog.kernels.values():
             for shape in kernel.shapes:
-                self._sources.setdefault(catalog.operation(kernel, shape).slug, shape.revision)
+                if (measured := catalog.operation(kernel, shape).slug) in kernel.operations:
+                    self._sources.setdefault(measured, shape.revision)
         self._workloads: dict[str, Linked] = {}
         self._forms: dict[object, Form] = {}
 

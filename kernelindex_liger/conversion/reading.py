@@ -57,8 +57,8 @@ class Reading:
     scalars: dict[str, tuple[str, int | float]] = field(default_factory=dict)
     """Scalars: dtype and value."""
     gpus: int = 1
-    model: str = ""
-    """The model that the row names instead of sizes; several models can be one workload."""
+    name: str = ""
+    """What x names instead of a size, mostly a model; rows of several names can have one workload."""
 
     @functools.cached_property
     def case_key(self) -> str:
@@ -88,7 +88,7 @@ def read_workload(
     kernel = catalog.kernels.get(kernel_name)
     if kernel is None:
         raise Unread("unknown_kernel", f"no catalogue file for kernel {kernel_name!r}")
-    values = _config(config)
+    values = _config(config, kernel.tables)
     if shape_id is not None:
         return _evaluate(catalog, kernel, kernel.shape(shape_id), x, values)
     candidates = kernel.claimants(x_name, values)
@@ -105,7 +105,8 @@ def read_workload(
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _config(text: str) -> dict[str, Any]:
+def _config(text: str, tables: frozenset[str]) -> dict[str, Any]:
+    """The config's values: scalars and flat lists, and under the keys `tables` objects of objects of scalars."""
     if len(text) > CONFIG_LENGTH:
         raise Unread("bad_config", f"config of {len(text)} characters")
     try:
@@ -117,12 +118,19 @@ def _config(text: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise Unread("bad_config", "config is not a JSON object")
     for key, value in values.items():
-        for one in value if isinstance(value, list) else (value,):
+        for one in _table(value) if key in tables else value if isinstance(value, list) else (value,):
             if isinstance(one, (dict, list)):
                 raise Unread("bad_config", f"config key {key!r} holds a nested value")
             if isinstance(one, float) and not math.isfinite(one):
                 raise Unread("bad_config", f"config key {key!r} holds a number beyond a double's range")
     return values
+
+
+def _table(value: object) -> list[Any]:
+    """The values of an object of objects, or what stands in their place."""
+    if not isinstance(value, dict):
+        return [value]
+    return [one for row in value.values() for one in (row.values() if isinstance(row, dict) else [row])]
 
 
 def _no_constant(text: str) -> None:
@@ -166,8 +174,8 @@ def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Ma
     }
     dtypes = {name: _dtype(names, dtype) for name, dtype in shape.dtypes.items()}
     operation = catalog.operation(kernel, shape)
-    model = x if shape.reads == "model" else ""
-    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus, model)
+    name = x if shape.reads in ("model", "name") else ""
+    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus, name)
 
 
 def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,10 +183,14 @@ def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) ->
     for key, value in config.items():
         if isinstance(value, list):
             names |= {f"{key}_{index}": one for index, one in enumerate(value)}
+    if shape.reads == "name":
+        return names
     if shape.reads == "model":
-        model = catalog.models.get(x)
-        if model is None:
-            raise Unread("bad_x", f"no model {x!r} in the catalogue")
+        models = catalog.models if shape.models is None else config.get(shape.models)
+        model = models.get(x) if isinstance(models, Mapping) else None
+        if not isinstance(model, Mapping):
+            where = "in the catalogue" if shape.models is None else f"under config key {shape.models!r}"
+            raise Unread("bad_x", f"no model {x!r} {where}")
         return names | {f"model_{name}": value for name, value in model.items()}
     if shape.reads == "tuple":
         found = _TUPLE.fullmatch(x)

@@ -65,6 +65,18 @@ def test_published_protocols_and_environments_are_built_whole(shared: Path, cata
         assert linker.environment(entry["gpu_name"]).document == entry["document"]
 
 
+def test_an_operation_names_a_script_of_the_kernel_whose_file_holds_it(catalog: Catalog) -> None:
+    """Kernels that measure another's operation come and go; what the operation says of itself stays."""
+    linker = Linker(catalog)
+    for kernel in catalog.kernels.values():
+        commits = {shape.revision.partition(":")[0] for shape in kernel.shapes}
+        for operation in kernel.operations.values():
+            (source,) = linker.operation(operation).document["metadata"]["sourceRefs"]
+            assert any(f"/blob/{commit}" in source["url"] for commit in commits), source
+    swiglu = linker.operation(catalog.operations["liger-swiglu"]).document["metadata"]
+    assert swiglu["sourceRefs"][0]["url"].endswith("benchmark_swiglu.py")
+
+
 def test_protocols_differ_from_one_another(catalog: Catalog) -> None:
     linker = Linker(catalog)
     made = [linker.protocol(name, pass_) for name, one in catalog.protocols.items() for pass_ in one.passes]
@@ -87,6 +99,14 @@ def test_the_digest_names_the_state(catalog: Catalog, tmp_path: Path) -> None:
     assert more.gpu_names["ACME 1"].vendor == "acme"
 
 
+def _shape(**keys: str) -> str:
+    lines = "".join(f"{key} = '{value}'\n" for key, value in keys.items())
+    return (
+        "kernel = 'k'\n[[shapes]]\nid = 'a'\nx = 'N'\nconfig = ['sizes']\nrevision = '0000000'\n"
+        f"axes = {{ rows = 1 }}\ndtype = 'fp32'\n{lines}"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -97,6 +117,8 @@ def test_the_digest_names_the_state(catalog: Catalog, tmp_path: Path) -> None:
         ("[providers.x]\ntitle='X'\nproject='nowhere'\nlanguage='c'\ndescription='An unknown one.'\ndeclared='MIT'\n",
          "provider x: no project nowhere"),
         ("[metrics]\nspeed = 'sundial'\n", "metric speed: no protocol sundial"),
+        (_shape(models="sizes"), "shape a: models names a config key of a shape that reads a model"),
+        (_shape(reads="model", models="elsewhere"), "shape a: models names a config key"),
     ],
 )  # fmt: skip
 def test_wrong_catalogue_files_say_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
