@@ -10,7 +10,7 @@ from kernelindex_liger.bench.kernels.cutile_fused_linear_cross_entropy_sm90 impo
     quack_loss,
 )
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import CUTEDSL, LIGER, QUACK, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
 from kernelindex_liger.bench.spec import Deviation, Kernel, Provider, Requirement
@@ -72,13 +72,13 @@ KERNELS = (
         tiny=FLCE_TINY,
         deviations=(
             NO_BACKWARD,
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.RANDOM_SCALAR_GRADIENT,
             Deviation(
                 slug="different-initial-weights",
                 text="torch and liger start from nn.Linear's weights, cutedsl-sm90 and quack from normal ones.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The values do not change the work.",
+                reason=deviations.COMPARABLE + " The values do not change the work.",
             ),
             Deviation(
                 slug="providers-one-by-one",

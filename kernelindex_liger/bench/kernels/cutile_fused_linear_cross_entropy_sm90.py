@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import QUACK, baseline, both_sweeps, tokens
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
 from kernelindex_liger.bench.spec import Deviation, Kernel, Provider, Requirement
@@ -74,6 +74,6 @@ KERNELS = (
         ),
         build=cross_entropy(loss_of, lambda _case: "normal"),
         tiny=FLCE_TINY,
-        deviations=(NO_BACKWARD, caveats.GRADIENTS_ACCUMULATE, caveats.RANDOM_SCALAR_GRADIENT),
+        deviations=(NO_BACKWARD, deviations.GRADIENTS_ACCUMULATE, deviations.RANDOM_SCALAR_GRADIENT),
     ),
 )

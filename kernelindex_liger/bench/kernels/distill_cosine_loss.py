@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.distillations import DISTILLED_TINY, build_with, sweeps
 from kernelindex_liger.bench.spec import Deviation, Kernel, Tiny
@@ -47,7 +47,7 @@ KERNELS = (
                 slug="different-beta",
                 text="The baseline weighs the cosine distance by 1, Liger by 0.5: the losses differ.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The rehearsal compares both with 0.5.",
+                reason=deviations.COMPARABLE + " The rehearsal compares both with 0.5.",
                 providers=("torch",),
             ),
             Deviation(
@@ -57,9 +57,9 @@ KERNELS = (
                 reason="Printing measures the terminal. Against head and softmax of such sizes it is far below 1 %.",
                 providers=("torch",),
             ),
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.CUDNN_DETERMINISTIC,
         ),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.distillations import DISTILLED_TINY, build_with, sweeps
 from kernelindex_liger.bench.spec import Kernel
@@ -43,9 +43,9 @@ KERNELS = (
         tiny=DISTILLED_TINY,
         deterministic="cudnn",
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.CUDNN_DETERMINISTIC,
         ),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
 from kernelindex_liger.bench.spec import Deviation, ImplRule, Kernel, Provider, Tiny
@@ -57,8 +57,8 @@ KERNELS = (
             "cutedsl": ImplRule(),
         },
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.RANDOM_SCALAR_GRADIENT,
             Deviation(
                 slug="eps-unused",
                 text="The config carries an eps that nothing reads.",
@@ -69,7 +69,7 @@ KERNELS = (
                 slug="backward-is-a-rescaling",
                 text="Liger computes the gradients in forward; its backward only multiplies them by the incoming one.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 providers=("liger", "liger-fp32-accum"),
                 passes=("forward", "backward"),
             ),

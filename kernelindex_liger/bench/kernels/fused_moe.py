@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import FULL_FIRST, LIGER, baseline, dtype_of
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE
 from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed, floor_pow2, powers, usable_bytes
 

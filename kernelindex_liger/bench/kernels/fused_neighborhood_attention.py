@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     LIGER,
@@ -179,14 +179,14 @@ KERNELS = (
                 text="The baseline sets its mask element by element in every timed forward: at long "
                 "sequences that is most of its time.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 providers=("torch",),
             ),
             Deviation(
                 slug="idle-module-in-memory",
                 text="Both providers' modules exist at once: peak memory includes the idle one's parameters.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("full",),
             ),
             Deviation(
@@ -198,7 +198,7 @@ KERNELS = (
                 reason="The x values are part of what upstream's rows are.",
                 providers=("torch",),
             ),
-            caveats.REPAIRED_SWEEP,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="presets-measured-eight-times",
                 text="In the model_config sweep x is not read: each of eight presets is measured under eight names.",

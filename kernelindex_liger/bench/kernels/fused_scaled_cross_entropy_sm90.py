@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.cutile_fused_linear_cross_entropy_sm90 import HOPPER
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTEDSL,
     CUTILE,
@@ -165,14 +165,14 @@ KERNELS = (
                 text="One gradient, the same for all providers, replaces the shared harness's random "
                 "ones; full does not retain the graph.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("backward", "full"),
             ),
             Deviation(
                 slug="different-initial-weights",
                 text="torch and liger start from nn.Linear's weights, cutile and cutedsl-sm90 from normal ones.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The values do not change the work.",
+                reason=deviations.COMPARABLE + " The values do not change the work.",
             ),
             Deviation(
                 slug="size-options-left-out",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -94,10 +94,10 @@ KERNELS = tuple(
         impls=CUTILE_TOO,
         deterministic="cudnn",
         deviations=(
-            caveats.T_FROM_CONFIG,
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.T_FROM_CONFIG,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.CUDNN_DETERMINISTIC,
         ),
     )
     for level in ("token", "sequence")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import LIGER, baseline, dtype_of
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import scalar_steps
 from kernelindex_liger.bench.spec import Deviation, Kernel, Step, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, MEGATRON, dtype_of
 from kernelindex_liger.bench.kernels.shared.megatrons import CPU_ONLY
 from kernelindex_liger.bench.spec import Deviation, Kernel, MemorySampling, Provider, Step, Timing, Tiny, Work
@@ -120,7 +120,7 @@ KERNELS = (
         timing=Timing(method="loop", warmup=10, rep=50, samples=5),
         memory_sampling=MemorySampling(samples=5, warmup=1),
         deviations=(
-            caveats.BACKWARD_HOLDS_FORWARD,
+            deviations.BACKWARD_HOLDS_FORWARD,
             Deviation(
                 slug="one-rank-only",
                 text="Rows at TP 2, 4 and 8 are planned but not measured: they need a process for each GPU.",
@@ -131,7 +131,7 @@ KERNELS = (
                 slug="backward-is-full",
                 text="backward and full run identical work.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("backward", "full"),
             ),
             Deviation(
@@ -139,7 +139,7 @@ KERNELS = (
                 text="Five means of fifty calls are taken instead of do_bench's samples, without "
                 "flushing the L2 cache.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " Every rank has to make the same number of calls.",
+                reason=deviations.COMPARABLE + " Every rank has to make the same number of calls.",
             ),
             Deviation(
                 slug="one-timestamp-a-series",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     LIGER,
@@ -81,12 +81,12 @@ KERNELS = (
         tiny=Tiny(x={"H": 64}, sizes={"S": 4, "B": 2, "dtype": "torch.float32"}),
         timing=Timing(rep=100),
         deviations=(
-            caveats.BACKWARD_HOLDS_FORWARD,
+            deviations.BACKWARD_HOLDS_FORWARD,
             Deviation(
                 slug="gradient-accumulates-in-full",
                 text="full does not drop the input's gradient between repetitions, backward does.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("full",),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import summed_steps
 from kernelindex_liger.bench.kernels.shared.megatrons import MEGATRON_PROVIDER
@@ -78,12 +78,12 @@ KERNELS = (
         tiny=Tiny(x={"ffn_local": 32}, sizes={"S": 4, "B": 2, "dtype": "torch.float32"}),
         timing=Timing(rep=100),
         deviations=(
-            caveats.BACKWARD_HOLDS_FORWARD,
+            deviations.BACKWARD_HOLDS_FORWARD,
             Deviation(
                 slug="backward-is-full",
                 text="backward and full run identical work.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("backward", "full"),
             ),
         ),

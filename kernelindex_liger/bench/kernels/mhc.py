@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import scalar_steps
 from kernelindex_liger.bench.models import MODELS
@@ -198,16 +198,16 @@ KERNELS = tuple(
                 slug="forward-without-gradients",
                 text="No input requires a gradient in the forward pass, so that nothing is saved for a backward.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
                 passes=("forward",),
             ),
             Deviation(
                 slug="always-bfloat16",
                 text="x is bfloat16 whatever the model's dtype is; the baseline's outputs are float32.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
             ),
-            caveats.REPAIRED_SWEEP,
+            deviations.REPAIRED_SWEEP,
             *(
                 ()
                 if sub == "coeffs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     LIGER,
@@ -158,13 +158,13 @@ KERNELS = (
         ),
         timing=Timing(rep=100),
         deviations=(
-            caveats.REPAIRED_SWEEP,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="model-around-the-kernel",
                 text="Attention, MLP, norms and head of both providers are the same plain PyTorch: the"
                 " difference between them is that of the hyper-connections alone.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
             ),
         ),
     ),

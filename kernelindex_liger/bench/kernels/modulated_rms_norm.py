@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FULL_FIRST, LIGER, baseline, dtype_of
 from kernelindex_liger.bench.models import MODELS
 from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Tiny, Work
@@ -98,7 +98,7 @@ KERNELS = (
         deterministic="full",
         environment={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
         deviations=(
-            caveats.REPAIRED_SWEEP,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="token-length-sweep-repaired",
                 text="Upstream's token_length sweep raises TypeError before it measures anything (it "
@@ -107,8 +107,8 @@ KERNELS = (
                 decision="corrected",
                 reason="No upstream row can exist to compare with.",
             ),
-            caveats.FLOAT32_WEIGHTS,
-            caveats.FULLY_DETERMINISTIC,
+            deviations.FLOAT32_WEIGHTS,
+            deviations.FULLY_DETERMINISTIC,
         ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.rotary import (
-    CAVEATS,
+    DEVIATIONS,
     PASSES,
     TINY,
     head_dim,
@@ -52,7 +52,7 @@ KERNELS = (
         tiny=TINY,
         impls=CUTILE_TOO,
         deviations=(
-            *CAVEATS,
+            *DEVIATIONS,
             Deviation(
                 slug="baseline-of-our-own",
                 text="The baseline is transformers' formula written here: transformers 5 no longer has the function.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -12,6 +11,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
     baseline,
     both_sweeps,
 )
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.rows import on_rows
 from kernelindex_liger.bench.spec import Deviation, Kernel, Tiny
 

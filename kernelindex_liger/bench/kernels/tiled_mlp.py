@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -149,8 +149,8 @@ KERNELS = tuple(
         ),
         impls=CUTILE_TOO,
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.REPAIRED_SWEEP,
+            deviations.GRADIENTS_ACCUMULATE,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="deepspeed-scheme",
                 text="deepspeed_tiled is DeepSpeed's scheme (forward without a graph, tiles repeated "

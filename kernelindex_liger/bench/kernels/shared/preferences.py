@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import (
+from kernelindex_liger.bench.kernels.shared.common import batch, both_sweeps, dtype_of
+from kernelindex_liger.bench.kernels.shared.deviations import (
     CUDNN_DETERMINISTIC,
     EMPTY_CHOSEN_HALF,
     GRADIENTS_ACCUMULATE,
     RANDOM_SCALAR_GRADIENT,
     T_FROM_CONFIG,
 )
-from kernelindex_liger.bench.kernels.shared.common import batch, both_sweeps, dtype_of
 from kernelindex_liger.bench.kernels.shared.heads import linear
 from kernelindex_liger.bench.spec import Tiny, Work
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kernelindex_liger.bench.spec import Case, Sweep
 
-PAIRED_CAVEATS = (
+PAIRED = (
     EMPTY_CHOSEN_HALF,
     T_FROM_CONFIG,
     GRADIENTS_ACCUMULATE,

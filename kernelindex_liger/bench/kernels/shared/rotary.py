@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE, HEAD_DIM, QUERY_ONLY, TABLES_OF_OUR_OWN
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     both_sweeps,
     dtype_of,
     sequence,
 )
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE, HEAD_DIM, QUERY_ONLY, TABLES_OF_OUR_OWN
 from kernelindex_liger.bench.spec import Deviation, Tiny, Work
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case, Sweep
 
 PASSES = FORWARD_BACKWARD_FULL
-CAVEATS = (
+DEVIATIONS = (
     HEAD_DIM,
     QUERY_ONLY,
     TABLES_OF_OUR_OWN,
