@@ -43,8 +43,10 @@ KERNELS = (
         tiny=DISTILLED_TINY,
         deterministic="cudnn",
         deviations=(
-            deviations.GRADIENTS_ACCUMULATE,
+            deviations.HEAD_GRADIENTS,
             deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
             deviations.CUDNN_DETERMINISTIC,
         ),
     ),

@@ -18,7 +18,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
     tokens,
 )
 from kernelindex_liger.bench.kernels.shared.heads import linear, normal_weight
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Provider, Requirement, Step, Sweep, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Provider, Requirement, Step, Sweep, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -166,6 +166,7 @@ KERNELS = (
                 "ones; full does not retain the graph.",
                 decision="reproduced",
                 reason=deviations.COMPARABLE,
+                caveat=NoCaveat("All rows of this kernel have it, and the pass means backward from a given one."),
                 passes=("backward", "full"),
             ),
             Deviation(
@@ -173,6 +174,7 @@ KERNELS = (
                 text="torch and liger start from nn.Linear's weights, cutile and cutedsl-sm90 from normal ones.",
                 decision="reproduced",
                 reason=deviations.COMPARABLE + " The values do not change the work.",
+                caveat=NoCaveat("The values do not change the work."),
             ),
             Deviation(
                 slug="size-options-left-out",
@@ -180,6 +182,7 @@ KERNELS = (
                 "default run are all there.",
                 decision="corrected",
                 reason="--x picks among the sweep's own sizes, whose rows alone can be compared.",
+                caveat=NoCaveat("It decides which rows exist, not what they mean."),
             ),
         ),
     ),

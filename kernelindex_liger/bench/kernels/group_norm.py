@@ -64,6 +64,6 @@ KERNELS = (
             sizes={"bsz": 2, "seq_len": 16, "hidden_size": 8, "H": 16, "dtype": "torch.float32"},
         ),
         impls=CUTILE_TOO,
-        deviations=(deviations.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.PARAMETER_GRADIENTS, deviations.gradient_drawn()),
     ),
 )

@@ -42,6 +42,11 @@ KERNELS = (
         build=between(loss_of, "log_softmax", "log_softmax"),
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "vocab_size": 64}),
         impls=CUTILE_TOO,
-        deviations=(deviations.INPUT_IS_NOT_A_LEAF, deviations.RANDOM_SCALAR_GRADIENT),
+        deviations=(
+            deviations.INPUT_IS_NOT_A_LEAF,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

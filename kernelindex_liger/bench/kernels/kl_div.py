@@ -49,6 +49,10 @@ KERNELS = (
         build=between(loss_of, "log_softmax", "softmax"),
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "vocab_size": 64}),
         impls=CUTILE_TOO,
-        deviations=(deviations.INPUT_IS_NOT_A_LEAF, deviations.RANDOM_SCALAR_GRADIENT),
+        deviations=(
+            deviations.INPUT_IS_NOT_A_LEAF,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

@@ -52,6 +52,6 @@ KERNELS = (
         build=on_rows(layer, sequence),
         tiny=Tiny(x={"T": 8}, sizes={"seq_len": 8, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_TOO,
-        deviations=(deviations.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.PARAMETER_GRADIENTS, deviations.gradient_drawn()),
     ),
 )

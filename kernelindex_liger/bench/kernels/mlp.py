@@ -45,6 +45,6 @@ KERNELS = (
         sweeps=mlp_sweeps("total tokens", "silu"),
         build=on_sequences(module),
         tiny=TINY,
-        deviations=(deviations.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.WEIGHT_GRADIENTS, deviations.gradient_drawn()),
     ),
 )

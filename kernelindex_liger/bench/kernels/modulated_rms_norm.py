@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FULL_FIRST, LIGER, baseline, dtype_of
 from kernelindex_liger.bench.models import MODELS
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Probe, Sweep, Tiny, Work
 from kernelindex_liger.bench.sweeps import model_config, powers, safe_length
 
 if TYPE_CHECKING:
@@ -106,8 +106,11 @@ KERNELS = (
                 "the same probe.",
                 decision="corrected",
                 reason="No upstream row can exist to compare with.",
+                caveat=NoCaveat("Upstream has no such rows, and ours mean what they say."),
             ),
-            deviations.FLOAT32_WEIGHTS,
+            deviations.float32_output("fp32-output", "huggingface"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
             deviations.FULLY_DETERMINISTIC,
         ),
     ),

@@ -50,6 +50,10 @@ KERNELS = (
         build=on_rows(layer, sequence),
         tiny=Tiny(x={"T": 8}, sizes={"seq_len": 8, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_AND_CUTEDSL,
-        deviations=(deviations.FLOAT32_WEIGHTS, deviations.GRADIENTS_ACCUMULATE),
+        deviations=(
+            deviations.float32_output("fp32-output", "huggingface"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

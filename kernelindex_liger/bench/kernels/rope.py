@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, LIGER, LLAMA, baseline
 from kernelindex_liger.bench.kernels.shared.rotary import (
     DEVIATIONS,
+    LEAF_GRADIENTS,
     PASSES,
     TINY,
     head_dim,
@@ -53,6 +54,6 @@ KERNELS = (
         build=rotated(rotation, heads_first=True),
         tiny=TINY,
         impls=CUTILE_TOO,
-        deviations=DEVIATIONS,
+        deviations=(*DEVIATIONS, LEAF_GRADIENTS),
     ),
 )

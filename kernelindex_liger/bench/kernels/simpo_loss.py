@@ -67,6 +67,7 @@ KERNELS = (
                 "(averaged ones less a margin): near in cost, but its loss is another.",
                 decision="reproduced",
                 reason=COMPARABLE + " The rehearsal compares Liger's loss with SimPO's own formula.",
+                caveat="baseline-is-cpo",
                 providers=("huggingface",),
             ),
             *PAIRED,

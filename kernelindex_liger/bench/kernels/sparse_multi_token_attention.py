@@ -13,7 +13,7 @@ from kernelindex_liger.bench.kernels.shared.score_maps import (
     side,
     token_sweep,
 )
-from kernelindex_liger.bench.spec import Deviation, Kernel, Timing
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Timing
 from kernelindex_liger.bench.sweeps import model_config
 
 KERNELS = (
@@ -49,6 +49,7 @@ KERNELS = (
                 decision="reproduced",
                 reason="The x values are part of what upstream's rows are; a case that does not fit "
                 "costs itself alone.",
+                caveat=NoCaveat("It decides which rows exist, not what they mean."),
             ),
             deviations.REPAIRED_SWEEP,
             Deviation(
@@ -56,6 +57,7 @@ KERNELS = (
                 text="Nothing of the model is read in the model_config sweep: seven names for one problem.",
                 decision="reproduced",
                 reason="These are the rows that the repaired sweep would write; repeats show the noise.",
+                caveat="model-not-read",
             ),
         ),
     ),

@@ -41,6 +41,6 @@ KERNELS = (
         build=on_sequences(module),
         tiny=TINY,
         impls=CUTILE_TOO,
-        deviations=(deviations.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.WEIGHT_GRADIENTS, deviations.gradient_drawn("gradient-drawn-in-full")),
     ),
 )

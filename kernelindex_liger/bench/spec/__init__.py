@@ -7,7 +7,7 @@ passes, sweeps) is here as data; only `Kernel.build` may import torch, when a wo
 from __future__ import annotations
 
 from kernelindex_liger.bench.spec.case import Case, Metric, Step, Work
-from kernelindex_liger.bench.spec.deviation import Decision, Deviation
+from kernelindex_liger.bench.spec.deviation import Decision, Deviation, NoCaveat
 from kernelindex_liger.bench.spec.kernel import (
     ImplRule,
     Kernel,
@@ -29,6 +29,7 @@ __all__ = [
     "Kernel",
     "MemorySampling",
     "Metric",
+    "NoCaveat",
     "Points",
     "Probe",
     "Provider",

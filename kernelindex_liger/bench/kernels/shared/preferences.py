@@ -8,9 +8,11 @@ from kernelindex_liger.bench.kernels.shared.common import batch, both_sweeps, dt
 from kernelindex_liger.bench.kernels.shared.deviations import (
     CUDNN_DETERMINISTIC,
     EMPTY_CHOSEN_HALF,
-    GRADIENTS_ACCUMULATE,
+    GRADIENTS_IN_FORWARD,
+    HEAD_GRADIENTS,
     RANDOM_SCALAR_GRADIENT,
     T_FROM_CONFIG,
+    gradient_drawn,
 )
 from kernelindex_liger.bench.kernels.shared.heads import linear
 from kernelindex_liger.bench.spec import Tiny, Work
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 PAIRED = (
     EMPTY_CHOSEN_HALF,
     T_FROM_CONFIG,
-    GRADIENTS_ACCUMULATE,
+    HEAD_GRADIENTS,
     RANDOM_SCALAR_GRADIENT,
+    GRADIENTS_IN_FORWARD,
+    gradient_drawn(),
     CUDNN_DETERMINISTIC,
 )
 
