@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("-k", "--kernel", "kernels", multiple=True, metavar="NAME", help="Kernel, glob or `all`. Repeatable.")
-@click.option("--list", "listing", is_flag=True, help="List kernels and what is missing to run them.")
+@click.option(
+    "--list",
+    "listing",
+    is_flag=True,
+    help="List kernels, what is missing to run them, and what deviates from upstream.",
+)
 @click.option("--plan", is_flag=True, help="Write the rows that would be measured, values empty, and stop.")
 @click.option("--rehearse", is_flag=True, help="Run every case once on the CPU and compare with the reference.")
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Only these providers (globs).")
