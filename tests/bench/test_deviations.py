@@ -1,6 +1,7 @@
 """What kernels deviate in, against the catalogue's caveats: on which planned rows each of them stands."""
 
 import datetime as dt
+import functools
 
 import polars as pl
 import pytest
@@ -10,9 +11,10 @@ from kernelindex_liger.bench.models import MODELS
 from kernelindex_liger.bench.plan import Selection, series_of
 from kernelindex_liger.bench.spec import NoCaveat, Request
 from kernelindex_liger.catalog import load
-from kernelindex_liger.conversion.match import expression
+from kernelindex_liger.conversion.match import Labels
 
 CAVEATS = {caveat.id: caveat for caveat in load().caveats}
+LABELS = Labels([(caveat.id, caveat.match) for caveat in CAVEATS.values()])
 KERNELS = [registry.kernel(name) for name in registry.names()]
 DEVIATIONS = [(kernel, deviation) for kernel in KERNELS for deviation in kernel.deviations]
 NOW = dt.datetime.fromisoformat("2026-12-01")
@@ -33,16 +35,24 @@ def planned(kernel):
             for series in series_of(kernel, selection, request):
                 whose = {"own": series.provider, "devices": series.devices}
                 rows.extend(row | whose for row in table.rows_of(series, gpu="NVIDIA H200", liger_version="0.8.5"))
-    return pl.DataFrame(rows).with_columns(*(pl.lit(None, pl.Float64).alias(p) for p in ("p20", "p50", "p80")))
+    profiles = pl.Series("profile", [LABELS.profile(row) for row in rows])
+    numbers = (pl.lit(None, pl.Float64).alias(number) for number in ("p20", "p50", "p80"))
+    return pl.DataFrame(rows).with_columns(profiles, *numbers)
 
 
 FRAMES = {kernel.name: planned(kernel) for kernel in KERNELS}
 
 
+@functools.cache
+def labelled(name, moment):
+    """The kernel's planned rows as measured at `moment`, with the caveats on each."""
+    frame = FRAMES[name].with_columns(pl.lit(moment).alias("moment"))
+    return frame.with_columns(LABELS.texts(frame, "profile").str.split(" ").alias("caveats"))
+
+
 def taken(kernel, caveat, moment=NOW):
     """The planned rows on which the caveat stands when they are measured at `moment`."""
-    frame = FRAMES[kernel.name].with_columns(pl.lit(moment).alias("moment"))
-    return frame.filter(expression(CAVEATS[caveat].match))
+    return labelled(kernel.name, moment).filter(pl.col("caveats").list.contains(caveat))
 
 
 def identity(pair):
