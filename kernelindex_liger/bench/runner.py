@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from kernelindex_liger.bench.outcome import Outcome
 from kernelindex_liger.bench.planning import Planner
+from kernelindex_liger.bench.run import Run
 from kernelindex_liger.bench.schedule import Schedule
-from kernelindex_liger.bench.station import Run, Station
+from kernelindex_liger.bench.station import Station
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
