@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kernelindex_liger.bench.plan import Series
-    from kernelindex_liger.bench.spec import Kernel
+    from kernelindex_liger.bench.spec import Kernel, Probe
 
 CUDA = "kernelindex_liger.bench.cuda:CudaBackend"
 REHEARSAL = "kernelindex_liger.bench.rehearse:CpuBackend"
@@ -61,6 +61,18 @@ def message_of(kernel: Kernel, series: Series, x: int | str, options: Options) -
         rep=options.rep,
         warmup=options.warmup,
     ).to_json()
+
+
+def probe_of(kernel: Kernel, probe: Probe) -> dict[str, Any]:
+    """The command that makes a worker tell a memory probe's peak."""
+    return {
+        "op": "probe",
+        "of": probe.kernel or kernel.name,
+        "provider": probe.provider,
+        "x": probe.x,
+        "config": probe.config,
+        "model": probe.model.name,
+    }
 
 
 def protocol_of(kernel: Kernel, series: Series, options: Options, impl: str) -> Protocol:

@@ -107,6 +107,16 @@ class Worker:
             self.kill()
         return answer
 
+    def outcome(self, message: Mapping[str, Any], timeout: float) -> tuple[str, dict[str, Any]]:
+        """What came of a command: (status, answer), where the process's end and its silence are statuses too."""
+        try:
+            answer = self.ask(message, timeout)
+        except WorkerTimeoutError:
+            return "timeout", {"error": f"no answer within {timeout:g} s"}
+        except WorkerDiedError as error:
+            return "crashed", {"error": str(error)}
+        return str(answer["status"]), answer
+
     @property
     def alive(self) -> bool:
         """Whether it can be asked."""

@@ -31,6 +31,8 @@ class Match(Fact):
     """Config values, each one value or any of several."""
     release: OneOrMore | None = None
     times: tuple[tuple[datetime, datetime], ...] = ()
+    since: datetime | None = None
+    """Also rows from this time on, without an end: what upstream's newest scripts do, and this package's runner."""
     not_times: tuple[tuple[datetime, datetime], ...] = ()
     single_sample: bool = False
     """p20 = p50 = p80."""
@@ -46,6 +48,8 @@ class Match(Fact):
         for start, end in (*self.times, *self.not_times):
             if start > end:
                 raise ValueError(f"the span {start} … {end} ends before it starts")
+        if self.since and any(end >= self.since for _, end in self.times):
+            raise ValueError(f"a span of times reaches into what holds since {self.since}")
         return self
 
 

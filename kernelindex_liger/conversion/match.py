@@ -112,10 +112,11 @@ def _remainder(match: Match) -> pl.Expr | None:
     if match.release is not None:
         releases = [match.release] if isinstance(match.release, str) else list(match.release)
         terms.append(pl.col("liger_version").is_in(releases))
-    if match.times:
-        terms.append(_any_span(match.times))
+    if match.times or match.since:
+        open_ended = [pl.col("moment") >= pl.lit(match.since)] if match.since else []
+        terms.append(pl.any_horizontal(*_spans(match.times), *open_ended))
     if match.not_times:
-        terms.append(~_any_span(match.not_times))
+        terms.append(~pl.any_horizontal(*_spans(match.not_times)))
     if match.single_sample:
         terms.append((pl.col("p20") == pl.col("p50")) & (pl.col("p50") == pl.col("p80")))
     if match.above_ms is not None:
@@ -125,8 +126,8 @@ def _remainder(match: Match) -> pl.Expr | None:
     return functools.reduce(operator.and_, terms).fill_null(value=False) if terms else None
 
 
-def _any_span(spans: tuple[tuple[Any, Any], ...]) -> pl.Expr:
-    return pl.any_horizontal(*(pl.col("moment").is_between(pl.lit(start), pl.lit(end)) for start, end in spans))
+def _spans(spans: tuple[tuple[Any, Any], ...]) -> list[pl.Expr]:
+    return [pl.col("moment").is_between(pl.lit(start), pl.lit(end)) for start, end in spans]
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from kernelindex_liger.bench import requirements
-from kernelindex_liger.bench.registry import names
+from kernelindex_liger.bench.registry import kernel, names
 from kernelindex_liger.cli.bench import command
 
 OPTIONS = (
@@ -36,9 +36,37 @@ def _no_gpu(monkeypatch):
 def test_list_names_every_kernel_and_its_baseline():
     result = run("--list")
     assert result.exit_code == 0
-    lines = result.stdout.splitlines()
+    lines = result.stdout.split("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(names())
     assert "huggingface*, liger" in next(line for line in lines if line.startswith("rms_norm "))
+
+
+def test_list_shows_deviations_with_their_caveats():
+    lines = run("-k", "simpo_loss", "--list").stdout.split("\n\n")[2].splitlines()
+    found = {line.split()[0]: line for line in lines[1:]}
+    assert set(found) == {deviation.slug for deviation in kernel("simpo_loss").deviations}
+    assert " baseline-is-cpo " in found["baseline-is-cpo"]
+    assert " empty-chosen-half " in found["batch-of-one-is-nan"]
+    assert " - " in found["cudnn-deterministic"]
+
+
+def test_what_needs_several_gpus_is_planned_and_said_not_to_be_measured():
+    listed = run("-k", "megatron_cross_entropy", "--list").stdout.splitlines()[1]
+    assert "token_length, tp2 (planned only: 2 GPUs), tp4 (planned only: 4 GPUs)" in listed
+    result = run("-k", "megatron_*", "--plan", "--all-providers", "--sweep", "tp2", "--metric", "memory")
+    assert len(result.stdout.splitlines()) == 1 + 3 * 6
+    assert "megatron_cross_entropy: 18 cases are planned but not measured: each needs 2 GPUs at once" in result.stderr
+
+
+def test_a_run_says_what_it_cannot_measure(tmp_path, monkeypatch):
+    monkeypatch.setattr(requirements, "missing_extra", lambda: ())
+    monkeypatch.setattr("kernelindex_liger.bench.plan.unmet_of", lambda *_: ())
+    monkeypatch.setattr("kernelindex_liger.bench.station.Station.serve", lambda self: None)
+    out = str(tmp_path / "a.csv")
+    result = run("-k", "megatron_cross_entropy", "--sweep", "tp4", "--metric", "memory", "-o", out)
+    assert result.exit_code == 2
+    assert "18 cases are planned but not measured: each needs 4 GPUs at once" in result.stderr
+    assert "18 not measured (they need several GPUs at once)" in result.stderr
 
 
 def test_a_plan_has_upstreams_rows_with_empty_values():

@@ -1,12 +1,16 @@
 """What docs/bench.md says, against what is declared."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
 from kernelindex_liger.bench import registry
 from kernelindex_liger.documents.sidecar import CaseStatus
 
-TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text()
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "bench.md").read_text()
 
 
 def test_the_table_of_what_cannot_be_rehearsed_is_what_kernels_declare():
@@ -22,3 +26,15 @@ def test_the_table_of_what_cannot_be_rehearsed_is_what_kernels_declare():
 def test_every_status_is_explained():
     for status in get_args(CaseStatus):
         assert f"`{status}`" in TEXT
+
+
+def test_the_table_of_deviations_is_what_kernels_declare():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "scripts/deviations_in_docs", "--check"], cwd=ROOT, env=environment, check=False
+    )
+    assert done.returncode == 0
+    for name in registry.names():
+        for deviation in registry.kernel(name).deviations:
+            if isinstance(deviation.caveat, str):
+                assert f"| `{deviation.caveat}` |" in TEXT

@@ -166,8 +166,8 @@ def test_devices_of_two_kinds_are_not_mixed(tmp_path):
     assert len(outcome.fatal) <= 1
 
 
-def start(out, *kernels, seconds="0.5", lock="fake-0"):
-    environment = {**os.environ, "FAKE_SECONDS": seconds}
+def start(out, *kernels, seconds="0.5", lock="fake-0", **more):
+    environment = {**os.environ, "FAKE_SECONDS": seconds, **more}
     return subprocess.Popen(
         [sys.executable, "-m", "fakes.main", str(out), lock, *kernels],
         env=environment,
@@ -228,13 +228,14 @@ def test_an_interrupted_run_keeps_what_its_series_measured(tmp_path):
 def test_two_runs_do_not_time_on_one_device_at_once(tmp_path, monkeypatch):
     trace = tmp_path / "trace"
     monkeypatch.setenv("FAKE_TRACE", str(trace))
-    first = start(tmp_path / "a.csv", "steady", seconds="0.2")
+    gate = tmp_path / "gate"
+    first = start(tmp_path / "a.csv", "steady", seconds="0", FAKE_GATE=str(gate))
     wait_for(trace.exists)
     second = start(tmp_path / "b.csv", "steady", seconds="0")
-    said = second.stderr.read()
-    assert first.wait(30) == 0
-    assert second.wait(30) == 0
-    assert "in use by another run" in said
+    assert "in use by another run" in second.stderr.readline()
+    gate.touch()
+    assert first.wait(60) == 0
+    assert second.wait(60) == 0
     order = [line.split()[4] for line in trace.read_text().splitlines()]
     assert order == [order[0]] * 12 + [order[-1]] * 12
     assert order[0] != order[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_AND_CUTEDSL,
     FORWARD_BACKWARD_FULL,
@@ -13,7 +13,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
     both_sweeps,
     tokens,
 )
-from kernelindex_liger.bench.spec import Kernel, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, Tiny, Work
 
 if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
@@ -59,6 +59,19 @@ KERNELS = (
         build=build,
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "vocab_size": 64}),
         impls=CUTILE_AND_CUTEDSL,
-        deviations=(caveats.RANDOM_SCALAR_GRADIENT,),
+        deviations=(
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            Deviation(
+                slug="no-grad-with-gradients",
+                text="The pass without gradients still computes them in Liger's forward.",
+                decision="reproduced",
+                reason=deviations.COMPARABLE,
+                caveat="no-grad-with-gradients",
+                providers=("liger",),
+                passes=("no-grad-forward",),
+            ),
+            deviations.gradient_drawn(),
+        ),
     ),
 )

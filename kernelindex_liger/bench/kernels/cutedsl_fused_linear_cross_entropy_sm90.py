@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from kernelindex_liger.bench.kernels.cutile_fused_linear_cross_entropy_sm90 import (
     HOPPER,
     NO_BACKWARD,
+    gradients_in_forward,
     quack_loss,
 )
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import CUTEDSL, LIGER, QUACK, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
-from kernelindex_liger.bench.spec import Deviation, Kernel, Provider, Requirement
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Provider, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,19 +73,23 @@ KERNELS = (
         tiny=FLCE_TINY,
         deviations=(
             NO_BACKWARD,
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
+            gradients_in_forward("liger", "cutedsl-sm90", "quack"),
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.gradient_drawn(),
             Deviation(
                 slug="different-initial-weights",
                 text="torch and liger start from nn.Linear's weights, cutedsl-sm90 and quack from normal ones.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The values do not change the work.",
+                reason=deviations.COMPARABLE + " The values do not change the work.",
+                caveat=NoCaveat("The values do not change the work."),
             ),
             Deviation(
                 slug="providers-one-by-one",
                 text="Upstream's script cannot be imported without the CuTe DSL; here only its provider is left out.",
                 decision="corrected",
                 reason="The other providers do not need it.",
+                caveat=NoCaveat("It decides which rows exist, not what they mean."),
             ),
         ),
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import QUACK, baseline, both_sweeps, tokens
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
-from kernelindex_liger.bench.spec import Deviation, Kernel, Provider, Requirement
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Provider, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,21 @@ NO_BACKWARD = Deviation(
     " retained graph gives another result each time.",
     decision="reproduced",
     reason="A repeated backward would not measure what its name says.",
+    caveat=NoCaveat("No row has this pass."),
 )
+
+
+def gradients_in_forward(*providers: str) -> Deviation:
+    """What the fused providers do in forward already."""
+    return Deviation(
+        slug="gradients-in-forward",
+        text="The fused kernels compute gradients in forward; full adds the rest of them.",
+        decision="reproduced",
+        reason=deviations.COMPARABLE,
+        caveat="gradients-in-forward-sm90",
+        providers=providers,
+        passes=("forward",),
+    )
 
 
 def loss_of(case: Case) -> Callable[[Any, Any, Any], Any]:
@@ -74,6 +88,12 @@ KERNELS = (
         ),
         build=cross_entropy(loss_of, lambda _case: "normal"),
         tiny=FLCE_TINY,
-        deviations=(NO_BACKWARD, caveats.GRADIENTS_ACCUMULATE, caveats.RANDOM_SCALAR_GRADIENT),
+        deviations=(
+            NO_BACKWARD,
+            gradients_in_forward("cutile-sm90", "quack"),
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.distillations import DISTILLED_TINY, build_with, sweeps
 from kernelindex_liger.bench.spec import Deviation, Kernel, Tiny
@@ -47,7 +47,8 @@ KERNELS = (
                 slug="different-beta",
                 text="The baseline weighs the cosine distance by 1, Liger by 0.5: the losses differ.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The rehearsal compares both with 0.5.",
+                reason=deviations.COMPARABLE + " The rehearsal compares both with 0.5.",
+                caveat="baseline-with-other-beta",
                 providers=("torch",),
             ),
             Deviation(
@@ -55,11 +56,24 @@ KERNELS = (
                 text="Upstream's baseline prints the logits' shape in every timed forward; this one does not.",
                 decision="corrected",
                 reason="Printing measures the terminal. Against head and softmax of such sizes it is far below 1 %.",
+                caveat="prints-in-forward",
                 providers=("torch",),
+                passes=("forward", "full", "no-grad-forward"),
             ),
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            Deviation(
+                slug="no-grad-with-gradients",
+                text="The pass without gradients still computes them in Liger's forward.",
+                decision="reproduced",
+                reason=deviations.COMPARABLE,
+                caveat="no-grad-with-gradients-chunked",
+                providers=("liger",),
+                passes=("no-grad-forward",),
+            ),
+            deviations.gradient_drawn(),
+            deviations.CUDNN_DETERMINISTIC,
         ),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.distillations import DISTILLED_TINY, build_with, sweeps
 from kernelindex_liger.bench.spec import Kernel
@@ -43,9 +43,11 @@ KERNELS = (
         tiny=DISTILLED_TINY,
         deterministic="cudnn",
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
+            deviations.CUDNN_DETERMINISTIC,
         ),
     ),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, batch
 from kernelindex_liger.bench.kernels.shared.heads import compiled, linear
 from kernelindex_liger.bench.kernels.shared.preferences import (
-    PAIRED_CAVEATS,
+    PAIRED,
     batch_sweeps,
     some_ignored,
     tiny,
@@ -74,6 +74,6 @@ KERNELS = (
         build=build,
         tiny=tiny(ignore_index=3),
         deterministic="cudnn",
-        deviations=(caveats.INPUT_WITHOUT_GRADIENT, *PAIRED_CAVEATS),
+        deviations=(deviations.INPUT_WITHOUT_GRADIENT, *PAIRED),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -65,6 +65,11 @@ KERNELS = (
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_TOO,
         deterministic="cudnn",
-        deviations=(caveats.FLOAT32_WEIGHTS, caveats.GRADIENTS_ACCUMULATE, caveats.CUDNN_DETERMINISTIC),
+        deviations=(
+            deviations.float32_output("fp32-output", "torch", "torch_compile"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn("gradient-drawn-in-full"),
+            deviations.CUDNN_DETERMINISTIC,
+        ),
     ),
 )

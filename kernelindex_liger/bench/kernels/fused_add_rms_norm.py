@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -72,13 +72,23 @@ KERNELS = (
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_TOO,
         deviations=(
-            caveats.FLOAT32_WEIGHTS,
-            caveats.GRADIENTS_ACCUMULATE,
+            deviations.float32_output("fp32-output-add", "torch", "liger_rms_norm"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
+            Deviation(
+                slug="gradient-of-norm-only",
+                text="Only the normalised output is differentiated; the sum, the second output, gets no gradient.",
+                decision="reproduced",
+                reason=deviations.COMPARABLE,
+                caveat="first-output-gradient",
+                passes=deviations.BACKWARD_AND_FULL,
+            ),
             Deviation(
                 slug="second-weight",
                 text="liger_rms_norm multiplies by a weight of its own after Liger's norm has multiplied by one.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
+                caveat="second-weight",
                 providers=("liger_rms_norm",),
             ),
         ),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.heads import cross_entropy
-from kernelindex_liger.bench.spec import Deviation, ImplRule, Kernel, Provider, Tiny
+from kernelindex_liger.bench.spec import Deviation, ImplRule, Kernel, NoCaveat, Provider, Tiny
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,22 +58,17 @@ KERNELS = (
             "cutedsl": ImplRule(),
         },
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.gradient_drawn(),
             Deviation(
                 slug="eps-unused",
                 text="The config carries an eps that nothing reads.",
                 decision="reproduced",
                 reason="It is part of the config text by which rows are told apart.",
+                caveat=NoCaveat("Nothing depends on it, and the catalogue does not read it into the workload."),
             ),
-            Deviation(
-                slug="backward-is-a-rescaling",
-                text="Liger computes the gradients in forward; its backward only multiplies them by the incoming one.",
-                decision="reproduced",
-                reason=caveats.COMPARABLE,
-                providers=("liger", "liger-fp32-accum"),
-                passes=("forward", "backward"),
-            ),
+            replace(deviations.GRADIENTS_IN_FORWARD, providers=("liger", "liger-fp32-accum")),
         ),
     ),
 )

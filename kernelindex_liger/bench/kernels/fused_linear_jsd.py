@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -77,12 +77,15 @@ KERNELS = (
                 slug="teacher-gradient",
                 text="The baseline differentiates the teacher's head as well; Liger does not.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
+                caveat="teacher-differentiated",
                 providers=("torch",),
                 passes=("backward", "full"),
             ),
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
         ),
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import FULL_FIRST, LIGER, baseline, dtype_of
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Tiny, Work
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE, gradient_drawn
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Probe, Sweep, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed, floor_pow2, powers, usable_bytes
 
 if TYPE_CHECKING:
@@ -129,12 +129,14 @@ KERNELS = (
             sizes={"T": 8, "E": 4, "H": 16, "intermediate_dim": 16, "K": 2, "dtype": "torch.float32"},
         ),
         deviations=(
+            gradient_drawn("gradient-drawn-in-full"),
             Deviation(
                 slug="weights-are-not-leaves",
                 text="The experts' weights are scaled copies of leaves: each backward also "
                 "differentiates the scaling, and the leaves' gradients are never dropped.",
                 decision="reproduced",
                 reason=COMPARABLE,
+                caveat="weight-scaling-included",
                 passes=("backward", "full"),
             ),
             Deviation(
@@ -142,6 +144,7 @@ KERNELS = (
                 text="Liger runs once before each case, not once a script.",
                 decision="corrected",
                 reason="Cases are measured in processes that may be fresh; what is timed is the same.",
+                caveat=NoCaveat("What is timed is the same."),
                 providers=("liger",),
             ),
         ),

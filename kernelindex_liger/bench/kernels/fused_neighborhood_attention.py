@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     LIGER,
@@ -14,7 +14,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
 )
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import steps
 from kernelindex_liger.bench.kernels.shared.rows import hidden_states
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Timing, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Probe, Sweep, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import powers, safe_length, safe_tokens
 
 if TYPE_CHECKING:
@@ -179,14 +179,17 @@ KERNELS = (
                 text="The baseline sets its mask element by element in every timed forward: at long "
                 "sequences that is most of its time.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
+                caveat="mask-built-in-forward",
                 providers=("torch",),
+                passes=("forward", "full"),
             ),
             Deviation(
                 slug="idle-module-in-memory",
                 text="Both providers' modules exist at once: peak memory includes the idle one's parameters.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
+                caveat="idle-module-in-memory",
                 passes=("full",),
             ),
             Deviation(
@@ -196,14 +199,17 @@ KERNELS = (
                 "alone.",
                 decision="reproduced",
                 reason="The x values are part of what upstream's rows are.",
+                caveat=NoCaveat("It decides which rows exist, not what they mean."),
                 providers=("torch",),
             ),
-            caveats.REPAIRED_SWEEP,
+            deviations.WEIGHT_GRADIENTS,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="presets-measured-eight-times",
                 text="In the model_config sweep x is not read: each of eight presets is measured under eight names.",
                 decision="reproduced",
                 reason="These are the rows that the repaired sweep would write; repeats show the noise.",
+                caveat="preset-not-read",
             ),
         ),
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.cutile_fused_linear_cross_entropy_sm90 import HOPPER
 from kernelindex_liger.bench.kernels.fused_linear_cross_entropy import FLCE_TINY
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTEDSL,
     CUTILE,
@@ -18,7 +18,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
     tokens,
 )
 from kernelindex_liger.bench.kernels.shared.heads import linear, normal_weight
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Provider, Requirement, Step, Sweep, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Provider, Requirement, Step, Sweep, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,14 +165,16 @@ KERNELS = (
                 text="One gradient, the same for all providers, replaces the shared harness's random "
                 "ones; full does not retain the graph.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE,
+                reason=deviations.COMPARABLE,
+                caveat=NoCaveat("All rows of this kernel have it, and the pass means backward from a given one."),
                 passes=("backward", "full"),
             ),
             Deviation(
                 slug="different-initial-weights",
                 text="torch and liger start from nn.Linear's weights, cutile and cutedsl-sm90 from normal ones.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The values do not change the work.",
+                reason=deviations.COMPARABLE + " The values do not change the work.",
+                caveat=NoCaveat("The values do not change the work."),
             ),
             Deviation(
                 slug="size-options-left-out",
@@ -180,6 +182,7 @@ KERNELS = (
                 "default run are all there.",
                 decision="corrected",
                 reason="--x picks among the sweep's own sizes, whose rows alone can be compared.",
+                caveat=NoCaveat("It decides which rows exist, not what they mean."),
             ),
         ),
     ),

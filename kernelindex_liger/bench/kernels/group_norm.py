@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FULL_FIRST,
@@ -64,6 +64,6 @@ KERNELS = (
             sizes={"bsz": 2, "seq_len": 16, "hidden_size": 8, "H": 16, "dtype": "torch.float32"},
         ),
         impls=CUTILE_TOO,
-        deviations=(caveats.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.PARAMETER_GRADIENTS, deviations.gradient_drawn()),
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import LIGER, baseline, dtype_of
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import scalar_steps
 from kernelindex_liger.bench.spec import Deviation, Kernel, Step, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed
@@ -65,6 +65,15 @@ def build(case: Case) -> Work:
     )
 
 
+IGNORES_LEVEL = Deviation(
+    slug="baseline-ignores-level",
+    text="The baseline computes the token-level loss for the sequence level too.",
+    decision="reproduced",
+    reason=COMPARABLE + " On policy both levels have one value and one gradient.",
+    caveat="baseline-ignores-level",
+    providers=("torch",),
+)
+
 KERNELS = tuple(
     Kernel(
         name=f"grpo_loss_kernel_{level}",
@@ -101,20 +110,16 @@ KERNELS = tuple(
                 "computes log_softmax in bfloat16.",
                 decision="reproduced",
                 reason=COMPARABLE + " The rehearsal compares gradients with the old policy held constant.",
+                caveat="surrogate-without-gradient",
                 providers=("torch",),
             ),
-            Deviation(
-                slug="baseline-ignores-level",
-                text="The baseline computes the token-level loss for both importance-sampling levels.",
-                decision="reproduced",
-                reason=COMPARABLE + " On policy both levels have one value and one gradient.",
-                providers=("torch",),
-            ),
+            *((IGNORES_LEVEL,) if level == "sequence" else ()),
             Deviation(
                 slug="gradient-accumulates-in-full",
                 text="full does not drop the logits' gradient between repetitions.",
                 decision="reproduced",
                 reason=COMPARABLE,
+                caveat="gradient-added-in-full-grpo-kernel",
                 passes=("full",),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, batch
 from kernelindex_liger.bench.kernels.shared.heads import compiled, linear
 from kernelindex_liger.bench.kernels.shared.preferences import (
@@ -101,14 +101,17 @@ KERNELS = (
                 slug="baseline-averages",
                 text="The baseline averages log-probabilities over a sequence, Liger sums them: the losses differ.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " The rehearsal compares both with sums.",
+                reason=deviations.COMPARABLE + " The rehearsal compares both with sums.",
+                caveat="baseline-averages",
                 providers=("huggingface",),
             ),
-            caveats.INPUT_WITHOUT_GRADIENT,
-            caveats.T_FROM_CONFIG,
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.RANDOM_SCALAR_GRADIENT,
-            caveats.CUDNN_DETERMINISTIC,
+            deviations.INPUT_WITHOUT_GRADIENT,
+            deviations.T_FROM_CONFIG,
+            deviations.HEAD_GRADIENTS,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
+            deviations.CUDNN_DETERMINISTIC,
         ),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, LIGER, LLAMA4, baseline
 from kernelindex_liger.bench.kernels.shared.rotary import (
-    CAVEATS,
+    DEVIATIONS,
     PASSES,
     TINY,
     head_dim,
@@ -53,6 +53,6 @@ KERNELS = (
         build=rotated(rotation, heads_first=False),
         tiny=TINY,
         impls=CUTILE_TOO,
-        deviations=CAVEATS,
+        deviations=DEVIATIONS,
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, MEGATRON, dtype_of
 from kernelindex_liger.bench.kernels.shared.megatrons import CPU_ONLY
-from kernelindex_liger.bench.spec import Deviation, Kernel, MemorySampling, Provider, Step, Timing, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, MemorySampling, NoCaveat, Provider, Step, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed
 
 if TYPE_CHECKING:
@@ -120,38 +120,35 @@ KERNELS = (
         timing=Timing(method="loop", warmup=10, rep=50, samples=5),
         memory_sampling=MemorySampling(samples=5, warmup=1),
         deviations=(
-            caveats.BACKWARD_HOLDS_FORWARD,
+            deviations.backward_holds_forward("backward-includes-forward"),
             Deviation(
                 slug="one-rank-only",
                 text="Rows at TP 2, 4 and 8 are planned but not measured: they need a process for each GPU.",
                 decision="corrected",
-                reason="A worker has one GPU. Upstream's published rows are at TP 1 as well.",
-            ),
-            Deviation(
-                slug="backward-is-full",
-                text="backward and full run identical work.",
-                decision="reproduced",
-                reason=caveats.COMPARABLE,
-                passes=("backward", "full"),
+                reason="A worker has one GPU. Upstream's rows on its main branch are at TP 1 as well.",
+                caveat="several-gpus",
             ),
             Deviation(
                 slug="fixed-loop",
                 text="Five means of fifty calls are taken instead of do_bench's samples, without "
                 "flushing the L2 cache.",
                 decision="reproduced",
-                reason=caveats.COMPARABLE + " Every rank has to make the same number of calls.",
+                reason=deviations.COMPARABLE + " Every rank has to make the same number of calls.",
+                caveat="timed-in-loops",
             ),
             Deviation(
                 slug="one-timestamp-a-series",
                 text="Each series has its own timestamp; upstream writes one, taken before it measures, on all rows.",
                 decision="corrected",
                 reason="A timestamp says when a row was measured, for this kernel as for all others.",
+                caveat="one-time-for-all",
             ),
             Deviation(
                 slug="tagged-like-the-others",
                 text="Providers are tagged under another backend; upstream's script ignores the tag.",
                 decision="corrected",
                 reason="An untagged row would claim the default backend.",
+                caveat=NoCaveat("No row of upstream is known to be of another backend."),
             ),
         ),
     ),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import summed_steps
 from kernelindex_liger.bench.kernels.shared.megatrons import MEGATRON_PROVIDER
 from kernelindex_liger.bench.kernels.shared.rows import hidden_states
-from kernelindex_liger.bench.spec import Deviation, Kernel, Provider, Timing, Tiny, Work
+from kernelindex_liger.bench.spec import Kernel, Provider, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed
 
 if TYPE_CHECKING:
@@ -77,15 +77,6 @@ KERNELS = (
         build=build,
         tiny=Tiny(x={"ffn_local": 32}, sizes={"S": 4, "B": 2, "dtype": "torch.float32"}),
         timing=Timing(rep=100),
-        deviations=(
-            caveats.BACKWARD_HOLDS_FORWARD,
-            Deviation(
-                slug="backward-is-full",
-                text="backward and full run identical work.",
-                decision="reproduced",
-                reason=caveats.COMPARABLE,
-                passes=("backward", "full"),
-            ),
-        ),
+        deviations=(deviations.backward_holds_forward("backward-includes-forward-modules"),),
     ),
 )

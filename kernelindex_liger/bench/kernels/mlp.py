@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     FULL_FIRST,
@@ -45,6 +45,6 @@ KERNELS = (
         sweeps=mlp_sweeps("total tokens", "silu"),
         build=on_sequences(module),
         tiny=TINY,
-        deviations=(caveats.GRADIENTS_ACCUMULATE,),
+        deviations=(deviations.WEIGHT_GRADIENTS, deviations.gradient_drawn()),
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FULL_FIRST, LIGER, baseline, dtype_of
 from kernelindex_liger.bench.models import MODELS
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Sweep, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Probe, Sweep, Tiny, Work
 from kernelindex_liger.bench.sweeps import model_config, powers, safe_length
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ KERNELS = (
         deterministic="full",
         environment={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
         deviations=(
-            caveats.REPAIRED_SWEEP,
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="token-length-sweep-repaired",
                 text="Upstream's token_length sweep raises TypeError before it measures anything (it "
@@ -106,9 +106,12 @@ KERNELS = (
                 "the same probe.",
                 decision="corrected",
                 reason="No upstream row can exist to compare with.",
+                caveat=NoCaveat("Upstream has no such rows, and ours mean what they say."),
             ),
-            caveats.FLOAT32_WEIGHTS,
-            caveats.FULLY_DETERMINISTIC,
+            deviations.float32_output("fp32-output", "huggingface"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
+            deviations.FULLY_DETERMINISTIC,
         ),
     ),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.score_maps import (
-    CAVEATS,
+    DEVIATIONS,
     SHAPE,
     TINY,
     build_with,
@@ -47,6 +47,6 @@ KERNELS = (
         tiny=TINY,
         timing=Timing(rep=100),
         impls=CUTILE_TOO,
-        deviations=(*CAVEATS, caveats.REPAIRED_SWEEP),
+        deviations=(*DEVIATIONS, deviations.REPAIRED_SWEEP),
     ),
 )

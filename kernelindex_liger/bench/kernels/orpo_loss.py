@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.heads import compiled
-from kernelindex_liger.bench.kernels.shared.preferences import PAIRED_CAVEATS, batch_sweeps, paired, tiny
+from kernelindex_liger.bench.kernels.shared.preferences import PAIRED, batch_sweeps, paired, tiny
 from kernelindex_liger.bench.spec import Kernel
 
 if TYPE_CHECKING:
@@ -47,6 +47,6 @@ KERNELS = (
         build=paired(loss_of, nll_target=True),
         tiny=tiny(),
         deterministic="cudnn",
-        deviations=PAIRED_CAVEATS,
+        deviations=PAIRED,
     ),
 )

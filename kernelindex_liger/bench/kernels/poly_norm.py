@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -14,7 +14,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
     sequence,
 )
 from kernelindex_liger.bench.kernels.shared.rows import on_rows
-from kernelindex_liger.bench.spec import Kernel, Tiny
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Tiny
 
 if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case
@@ -50,6 +50,16 @@ KERNELS = (
         build=on_rows(layer, sequence),
         tiny=Tiny(x={"T": 8}, sizes={"seq_len": 8, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_TOO,
-        deviations=(caveats.FLOAT32_WEIGHTS, caveats.GRADIENTS_ACCUMULATE),
+        deviations=(
+            Deviation(
+                slug="float32-weights",
+                text="Parameters stay float32 whatever the input's dtype is.",
+                decision="reproduced",
+                reason=deviations.COMPARABLE,
+                caveat=NoCaveat("The catalogue reads them as float32, and every output has the input's dtype."),
+            ),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, LIGER, baseline
 from kernelindex_liger.bench.kernels.shared.rotary import (
-    CAVEATS,
+    DEVIATIONS,
+    LEAF_GRADIENTS,
     PASSES,
     TINY,
     head_dim,
     rotary_sweeps,
     rotated,
 )
-from kernelindex_liger.bench.spec import Deviation, Kernel
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,12 +53,14 @@ KERNELS = (
         tiny=TINY,
         impls=CUTILE_TOO,
         deviations=(
-            *CAVEATS,
+            *DEVIATIONS,
+            LEAF_GRADIENTS,
             Deviation(
                 slug="baseline-of-our-own",
                 text="The baseline is transformers' formula written here: transformers 5 no longer has the function.",
                 decision="corrected",
                 reason="The same operations in the same order, with any version of transformers or none.",
+                caveat=NoCaveat("It does the same operations in the same order."),
                 providers=("huggingface",),
             ),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.rows import on_rows
 from kernelindex_liger.bench.spec import Kernel, Tiny
@@ -40,5 +41,6 @@ KERNELS = (
         ),
         build=on_rows(layer),
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "hidden_size": 64, "dtype": "torch.float32"}),
+        deviations=(deviations.gradient_drawn(),),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_AND_CUTEDSL,
     FORWARD_BACKWARD_FULL,
@@ -50,6 +50,10 @@ KERNELS = (
         build=on_rows(layer, sequence),
         tiny=Tiny(x={"T": 8}, sizes={"seq_len": 8, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_AND_CUTEDSL,
-        deviations=(caveats.FLOAT32_WEIGHTS, caveats.GRADIENTS_ACCUMULATE),
+        deviations=(
+            deviations.float32_output("fp32-output", "huggingface"),
+            deviations.PARAMETER_GRADIENTS,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared.common import CUTILE_TOO, LIGER, LLAMA, baseline
 from kernelindex_liger.bench.kernels.shared.rotary import (
-    CAVEATS,
+    DEVIATIONS,
+    LEAF_GRADIENTS,
     PASSES,
     TINY,
     head_dim,
@@ -53,6 +54,6 @@ KERNELS = (
         build=rotated(rotation, heads_first=True),
         tiny=TINY,
         impls=CUTILE_TOO,
-        deviations=CAVEATS,
+        deviations=(*DEVIATIONS, LEAF_GRADIENTS),
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.heads import compiled
-from kernelindex_liger.bench.kernels.shared.preferences import PAIRED_CAVEATS, batch_sweeps, paired, tiny
+from kernelindex_liger.bench.kernels.shared.preferences import PAIRED, batch_sweeps, paired, tiny
 from kernelindex_liger.bench.spec import Deviation, Kernel
 
 if TYPE_CHECKING:
@@ -67,9 +67,10 @@ KERNELS = (
                 "(averaged ones less a margin): near in cost, but its loss is another.",
                 decision="reproduced",
                 reason=COMPARABLE + " The rehearsal compares Liger's loss with SimPO's own formula.",
+                caveat="baseline-is-cpo",
                 providers=("huggingface",),
             ),
-            *PAIRED_CAVEATS,
+            *PAIRED,
         ),
     ),
 )

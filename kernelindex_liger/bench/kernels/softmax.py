@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -47,5 +48,6 @@ KERNELS = (
         build=on_rows(layer),
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "hidden_size": 64, "dtype": "torch.float32"}),
         impls=CUTILE_TOO,
+        deviations=(deviations.gradient_drawn(),),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import (
     CUTILE_TOO,
     FORWARD_BACKWARD_FULL,
@@ -17,7 +17,7 @@ from kernelindex_liger.bench.kernels.shared.common import (
 from kernelindex_liger.bench.kernels.shared.mlps import llama, placed, shape
 from kernelindex_liger.bench.kernels.shared.rows import hidden_states
 from kernelindex_liger.bench.models import MODELS
-from kernelindex_liger.bench.spec import Deviation, Kernel, Points, Probe, Provider, Sweep, Tiny, Work
+from kernelindex_liger.bench.spec import Deviation, Kernel, NoCaveat, Points, Probe, Provider, Sweep, Tiny, Work
 from kernelindex_liger.bench.sweeps import model_config, powers, safe_length
 
 if TYPE_CHECKING:
@@ -149,8 +149,9 @@ KERNELS = tuple(
         ),
         impls=CUTILE_TOO,
         deviations=(
-            caveats.GRADIENTS_ACCUMULATE,
-            caveats.REPAIRED_SWEEP,
+            deviations.WEIGHT_GRADIENTS,
+            deviations.gradient_drawn("gradient-drawn-in-full"),
+            deviations.REPAIRED_SWEEP,
             Deviation(
                 slug="deepspeed-scheme",
                 text="deepspeed_tiled is DeepSpeed's scheme (forward without a graph, tiles repeated "
@@ -158,6 +159,7 @@ KERNELS = tuple(
                 "optimizer.",
                 decision="reproduced",
                 reason="Upstream's copy needs no deepspeed either; on one GPU its bookkeeping does nothing.",
+                caveat=NoCaveat("The catalogue says so of the provider."),
                 providers=("deepspeed_tiled",),
             ),
         ),

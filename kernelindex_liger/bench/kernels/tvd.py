@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared import caveats
+from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, baseline, both_sweeps
 from kernelindex_liger.bench.kernels.shared.distributions import between
 from kernelindex_liger.bench.spec import Kernel, Tiny
@@ -43,6 +43,11 @@ KERNELS = (
         ),
         build=between(loss_of, "softmax", "softmax"),
         tiny=Tiny(x={"BT": 8}, sizes={"bsz": 2, "seq_len": 4, "vocab_size": 64}),
-        deviations=(caveats.INPUT_IS_NOT_A_LEAF, caveats.RANDOM_SCALAR_GRADIENT),
+        deviations=(
+            deviations.INPUT_IS_NOT_A_LEAF,
+            deviations.RANDOM_SCALAR_GRADIENT,
+            deviations.GRADIENTS_IN_FORWARD,
+            deviations.gradient_drawn(),
+        ),
     ),
 )

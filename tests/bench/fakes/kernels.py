@@ -15,7 +15,9 @@ PROVIDERS = ("base", "raises", "exits", "killed", "sleeps", "allocates", "exhaus
 
 
 def build(case: Case) -> Work:
-    """Misbehave at x = 2, if the provider's name asks for it; leave a trace of each case that is begun."""
+    """Misbehave at x = 2, if the provider's name asks for it; leave a trace of each case that is begun;
+    wait at the gate.
+    """
     trace = os.environ.get("FAKE_TRACE")
     if trace:
         with Path(trace).open("a") as file:
@@ -38,6 +40,9 @@ def build(case: Case) -> Work:
                 raise RuntimeError("CUDA out of memory")
             case "poisons":
                 raise RuntimeError("an illegal memory access")
+    gate = os.environ.get("FAKE_GATE")
+    while gate and not Path(gate).exists():
+        time.sleep(0.05)
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
     return Work(forward=lambda: None)
 

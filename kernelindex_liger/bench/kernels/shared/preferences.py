@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import (
+from kernelindex_liger.bench.kernels.shared.common import batch, both_sweeps, dtype_of
+from kernelindex_liger.bench.kernels.shared.deviations import (
     CUDNN_DETERMINISTIC,
     EMPTY_CHOSEN_HALF,
-    GRADIENTS_ACCUMULATE,
+    GRADIENTS_IN_FORWARD,
+    HEAD_GRADIENTS,
     RANDOM_SCALAR_GRADIENT,
     T_FROM_CONFIG,
+    gradient_drawn,
 )
-from kernelindex_liger.bench.kernels.shared.common import batch, both_sweeps, dtype_of
 from kernelindex_liger.bench.kernels.shared.heads import linear
 from kernelindex_liger.bench.spec import Tiny, Work
 
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
     from kernelindex_liger.bench.spec import Case, Sweep
 
-PAIRED_CAVEATS = (
+PAIRED = (
     EMPTY_CHOSEN_HALF,
     T_FROM_CONFIG,
-    GRADIENTS_ACCUMULATE,
+    HEAD_GRADIENTS,
     RANDOM_SCALAR_GRADIENT,
+    GRADIENTS_IN_FORWARD,
+    gradient_drawn(),
     CUDNN_DETERMINISTIC,
 )
 

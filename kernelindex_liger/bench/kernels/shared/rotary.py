@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE, HEAD_DIM, QUERY_ONLY, TABLES_OF_OUR_OWN
 from kernelindex_liger.bench.kernels.shared.common import (
     FORWARD_BACKWARD_FULL,
     both_sweeps,
     dtype_of,
     sequence,
+)
+from kernelindex_liger.bench.kernels.shared.deviations import (
+    COMPARABLE,
+    HEAD_DIM,
+    QUERY_ONLY,
+    TABLES_OF_OUR_OWN,
+    gradient_drawn,
 )
 from kernelindex_liger.bench.spec import Deviation, Tiny, Work
 
@@ -19,9 +25,10 @@ if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Case, Sweep
 
 PASSES = FORWARD_BACKWARD_FULL
-CAVEATS = (
+DEVIATIONS = (
     HEAD_DIM,
     QUERY_ONLY,
+    gradient_drawn(),
     TABLES_OF_OUR_OWN,
     Deviation(
         slug="rotated-in-place",
@@ -29,8 +36,18 @@ CAVEATS = (
         "no output is allocated. The baseline leaves its inputs as they are.",
         decision="reproduced",
         reason=COMPARABLE + " The values do not change the work.",
+        caveat="rotated-in-place",
         providers=("liger",),
     ),
+)
+LEAF_GRADIENTS = Deviation(
+    slug="leaf-gradients-accumulate",
+    text="What is dropped between repetitions is the gradient of a transposed view; those of the tensors behind query "
+    "and key accumulate, so that backward includes an addition after the first call.",
+    decision="reproduced",
+    reason=COMPARABLE,
+    caveat="leaf-gradients-added",
+    passes=("backward", "full"),
 )
 TINY = Tiny(
     x={"T": 8},

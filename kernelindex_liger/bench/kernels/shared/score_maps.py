@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.bench.kernels.shared.caveats import COMPARABLE
 from kernelindex_liger.bench.kernels.shared.common import dtype_of, parameters
+from kernelindex_liger.bench.kernels.shared.deviations import COMPARABLE, PARAMETER_GRADIENTS
 from kernelindex_liger.bench.kernels.shared.fixed_gradient import steps
 from kernelindex_liger.bench.kernels.shared.rows import hidden_states
 from kernelindex_liger.bench.spec import Deviation, Points, Probe, Sweep, Tiny, Work
@@ -23,15 +23,17 @@ TINY = Tiny(x={"L": 8}, sizes={"B": 1, "L": 8, "C_in": 2, "C_out": 2, "dtype": "
 BATCH = 2
 PROBED = 256
 
-CAVEATS = (
+DEVIATIONS = (
     Deviation(
         slug="idle-module-in-memory",
         text="Both providers' modules exist at once, and one forward and backward precede the "
         "measurement: peak memory includes the idle module's parameters and the gradients.",
         decision="reproduced",
         reason=COMPARABLE,
+        caveat="idle-module-in-memory",
         passes=("full",),
     ),
+    PARAMETER_GRADIENTS,
 )
 
 
