@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from kernelindex_liger.conversion.combine import Combination
-from kernelindex_liger.conversion.link import Linked, Linker, linked
+from kernelindex_liger.conversion.link import Linker
+from kernelindex_liger.conversion.linked import Linked, linked
 from kernelindex_liger.documents import BenchmarkProtocol, ExecutionEnvironment, Metadata, sidecar
 from kernelindex_liger.documents.measurement import Framework, Hardware, Measurement, Settings, Software
 from kernelindex_liger.documents.upstream import REHEARSAL
