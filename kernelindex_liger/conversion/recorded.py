@@ -41,7 +41,7 @@ UNRECORDED = (
 """Sentences of the catalogue's notes that hold for a CSV alone."""
 
 NOTES_LENGTH = 1000
-OWN_NOTES_LENGTH = 500
+OWN_NOTES_LENGTH = 320
 TITLE_LENGTH = 200
 
 T = TypeVar("T")
