@@ -40,6 +40,9 @@ UNRECORDED = (
 )
 """Sentences of the catalogue's notes that hold for a CSV alone."""
 
+LONGEST_MS = 86_400_000
+"""A day: no warm-up and no window is longer."""
+
 NOTES_LENGTH = 1000
 OWN_NOTES_LENGTH = 320
 TITLE_LENGTH = 200
@@ -74,13 +77,14 @@ def facts_of(meta: sidecar.SeriesMeta) -> Facts:
         raise ValueError(f"protocol.harness is {protocol.harness!r} and the GPU {gpu.name!r}")
     if gpu.power_limit_watts is not None and not math.isfinite(gpu.power_limit_watts):
         raise ValueError("gpu.power_limit_watts: not a finite number")
-    if protocol.rep_ms is not None and protocol.rep_ms < 0:
-        raise ValueError("protocol.rep_ms: negative")
+    for name in ("warmup_ms", "rep_ms"):
+        if not 0 <= (getattr(protocol, name) or 0) <= LONGEST_MS:
+            raise ValueError(f"protocol.{name}: not between 0 and {LONGEST_MS}")
     notes = _notes(protocol)
     if len(notes) > OWN_NOTES_LENGTH:
         raise ValueError("protocol.environment: too long for a document")
+    _checked("gpu", lambda: Hardware(**_ANY_HARDWARE, memory_bytes=gpu.memory_bytes, count=gpu.count))
     hardware = {"memoryBytes": gpu.memory_bytes, "count": gpu.count}
-    _checked("gpu", lambda: Hardware.model_validate(_ANY_HARDWARE | hardware))
     labels = {
         "compute_capability": gpu.compute_capability,
         "max_sm_clock_mhz": gpu.max_sm_clock_mhz,
@@ -91,14 +95,20 @@ def facts_of(meta: sidecar.SeriesMeta) -> Facts:
     _checked("gpu", lambda: Metadata(name="any", labels=told))
     runner = {"runner": f"{HARNESS} {software.runner}"}
     _checked("software", lambda: Metadata(name="any", labels=runner))
-    measurement = _measurement(protocol)
-    _checked("protocol", lambda: Measurement.model_validate({"timer": "any"} | measurement))
+    _checked(
+        "protocol",
+        lambda: Measurement(
+            timer="any",
+            warmup_iterations=protocol.warmup_iterations,
+            measured_iterations=protocol.iterations_per_sample,
+        ),
+    )
     return Facts(
         hardware={name: value for name, value in hardware.items() if value is not None},
         software=_checked("software", lambda: _software(software)),
         settings=_checked("gpu", lambda: _settings(gpu)),
         labels=told,
-        measurement=measurement,
+        measurement=_measurement(protocol),
         notes=notes,
         harness=protocol.harness,
         runner=runner,

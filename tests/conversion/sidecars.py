@@ -41,7 +41,8 @@ def line(**changes: Any) -> dict[str, Any]:
     """`LINE` with changes, each a dictionary laid over the member of its name, or a value that takes its place."""
     made = copy.deepcopy(LINE)
     for name, change in changes.items():
-        made[name] = made[name] | change if isinstance(change, dict) and name in made else change
+        laid_over = isinstance(change, dict) and isinstance(made.get(name), dict)
+        made[name] = made[name] | change if laid_over else change
     return made
 
 
