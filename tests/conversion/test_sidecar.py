@@ -13,14 +13,20 @@ import polars as pl
 import pytest
 
 from kernelindex_liger import convert, table
-from kernelindex_liger.bench.results import sidecar_path
+from kernelindex_liger.bench import registry
+from kernelindex_liger.bench.cases import Options as BenchOptions
+from kernelindex_liger.bench.cases import protocol_of
+from kernelindex_liger.bench.models import DEFAULT_MODEL, MODELS
+from kernelindex_liger.bench.plan import Selection, series_of
+from kernelindex_liger.bench.results import Results, sidecar_path
+from kernelindex_liger.bench.spec import Request
 from kernelindex_liger.catalog import load
 from kernelindex_liger.conversion import InputError, Options
 from kernelindex_liger.conversion.link import Linker
 from kernelindex_liger.conversion.recorded import OWN_NOTES_LENGTH, TIMERS, facts_of, protocol
 from kernelindex_liger.conversion.sidecar import beside
 from kernelindex_liger.conversion.validate import validate
-from kernelindex_liger.documents.sidecar import SeriesMeta
+from kernelindex_liger.documents.sidecar import Gpu, SeriesCase, SeriesMeta, Software
 from kernelindex_liger.documents.upstream import REHEARSAL
 from tests.conftest import FIXTURES
 from tests.conversion.sidecars import case, line, write
@@ -407,3 +413,38 @@ def test_no_document_names_where_things_stand(write_csv: WriteCsv, tmp_path: Pat
     assert told == (
         "runtime_error: FileNotFoundError: '…/kernel.cubin' (see https://example.org/a/b), 3/4 of it at …/y"
     )
+
+
+def test_what_the_runner_writes_is_read(tmp_path: Path) -> None:
+    kernel = registry.kernel("rms_norm")
+    selection = Selection(sweeps=("token_length",), metrics=("speed", "memory"), all_providers=True)
+    request = Request(model=MODELS[DEFAULT_MODEL], bt=2048, total_gib=80)
+    results = Results(tmp_path / "results.csv", overwrite=False)
+    versions = line()["software"] | {"python": "3.12.3"}
+    cases = 0
+    for series in series_of(kernel, selection, request):
+        measured = dict.fromkeys(series.x_values[1:], (0.5, 0.25, 0.75))
+        results.add(
+            series,
+            measured,
+            cases=tuple(
+                SeriesCase(
+                    x_value=str(x), status="ok" if x in measured else "timeout", samples=9 if x in measured else None
+                )
+                for x in series.x_values
+            ),
+            gpu=Gpu(name="NVIDIA H200", count=1),
+            software=Software.model_validate(versions),
+            protocol=protocol_of(kernel, series, BenchOptions(), "default"),
+            liger_version="0.8.0",
+        )
+        cases += len(series.x_values)
+    report = convert([results.path], tmp_path / "out", Options(format="jsonl", memory=True))
+    told = report.sidecars
+    assert told is not None
+    assert not report.bad_input
+    assert (told.cases, told.rows_without, told.without_row, told.replaced) == (cases, 0, 0, 0)
+    assert told.measured == report.bundles == report.rows_read
+    assert told.measured + told.failed_runs == cases
+    assert told.failed_by_status == {"timeout": told.failed_runs}
+    assert validate(tmp_path / "out").faults == []
