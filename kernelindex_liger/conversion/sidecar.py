@@ -90,6 +90,10 @@ class Sidecar:
 
     def __post_init__(self) -> None:
         self._applied: dict[tuple[int, int], int | None] = {}
+        self._index()
+
+    def _index(self) -> None:
+        self._rows = self.cases.select(*ROW, "case", "status").unique(ROW, keep="last", maintain_order=True)
 
     def read(self, recorder: Recorder) -> None:
         """Read all lines; nothing is raised, whatever the file holds."""
@@ -109,7 +113,7 @@ class Sidecar:
         except InputError as error:
             self.error = str(error)
         self.cases = _frame(found)
-        self._rows = self.cases.select(*ROW, "case", "status").unique(ROW, keep="last", maintain_order=True)
+        self._index()
 
     def tell(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Rows as they were read with `case`: the case that each is, null where the sidecar has none for it."""

@@ -50,7 +50,11 @@ class Told:
             return None
         sidecar = self._opened[index] = Sidecar(Source(str(path), path))
         self._names[index] = str(path)
-        sidecar.read(self._recorder)
+        if self._choice == "beside" and not path.is_file():
+            # nobody named it, so a pipe that never ends must not be waited for
+            sidecar.error = f"{path}: cannot be read: not a regular file"
+        else:
+            sidecar.read(self._recorder)
         return sidecar
 
     def note(self, sidecar: Sidecar, rows: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import string
 from collections.abc import Callable
 from pathlib import Path
@@ -93,12 +94,15 @@ def test_a_broken_line_is_named_and_the_rows_convert(
     assert second != plain[1]
 
 
-def test_a_sidecar_that_cannot_be_read_costs_no_row(write_csv: WriteCsv, tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.with_suffix(".jsonl.gz").write_bytes(b"x")])
+def test_a_sidecar_that_cannot_be_read_costs_no_row(
+    write_csv: WriteCsv, tmp_path: Path, make: Callable[[Path], object]
+) -> None:
     csv = write_csv({})
-    (tmp_path / "in.meta.jsonl").mkdir()
+    make(tmp_path / "in.meta.jsonl")
     report = convert([csv], tmp_path / "out")
     assert report.sidecars is not None
-    assert "in.meta.jsonl: cannot be read" in str(report.sidecars.files[0].error)
+    assert "cannot be read" in str(report.sidecars.files[0].error)
     assert (report.bundles, report.bad_input) == (1, True)
     assert table([csv]).height == 1
 
