@@ -87,9 +87,11 @@ class _Stream:
 
     def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
         """Emitted rows, batch by batch, then failed cases; a source that cannot be read is noted, the next is read."""
-        total = sum(one.path.stat().st_size if one.path is not None else 0 for one in self.sources)
+        total = sum(0 if one.path is None or one.absent else one.path.stat().st_size for one in self.sources)
         for index, source in enumerate(self.sources):
             sidecar = self.told.open(index)
+            if source.absent:
+                continue
             batches = read(source, index)
             try:
                 # standard input may keep a reader waiting for ever, and a thread that waits cannot be interrupted
@@ -190,7 +192,7 @@ def convert(
         OutputError: if the output cannot be written; what stood there before is then still whole.
         CatalogError: if a catalogue file cannot be used.
     """
-    sources = find(inputs)
+    sources = find(inputs, sidecars=options.sidecar == "beside")
     catalog = load(options.catalog)
     _known_caveats(catalog, options.exclude_caveats)
     stream = _Stream(sources, catalog, options)
@@ -224,7 +226,7 @@ def table(
         CatalogError: if a catalogue file cannot be used.
     """
     facts = load(catalog)
-    sources = find(inputs)
+    sources = find(inputs, sidecars=sidecar == "beside")
     stream = _Stream(sources, facts, Options(memory=memory, edition=edition, sidecar=sidecar))
     batches = list(stream.batches(files=False)) or [no_rows()]
     if stream.errors:

@@ -1,51 +1,29 @@
-"""What the runner recorded beside a CSV, as documents: environments that name their software, protocols their window.
+"""What the runner recorded of a series, in the parts of documents that it goes into.
 
-Both start from the document that the catalogue gives for rows of a CSV alone, and are other documents with other
-digests. Live readings (clocks, temperature) and the runner's own version are no part of what is digested.
+Live readings (clocks, temperature) and the runner's own version are no part of what is digested.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from kernelindex_liger.conversion.combine import Combination
-from kernelindex_liger.conversion.link import Linker
-from kernelindex_liger.conversion.linked import Linked, linked
-from kernelindex_liger.documents import BenchmarkProtocol, ExecutionEnvironment, Metadata, sidecar
+from kernelindex_liger.documents import Metadata, sidecar
 from kernelindex_liger.documents.measurement import Framework, Hardware, Measurement, Settings, Software
 from kernelindex_liger.documents.upstream import REHEARSAL
 
 HARNESS = "kernelindex-liger"
 """Name of the runner, which measures as upstream's scripts do."""
 
-TIMERS = {
-    "triton.testing.do_bench": "cuda_events",
-    "event_loop": "cuda_event_loop",
-    "peak_allocation": "peak_memory_allocation",
-}
-"""The timer of the catalogue's protocols that a recorded way of measuring is."""
-
-USUAL = {"event_loop": "event_loop"}
-"""The catalogue's protocol for a recorded way of measuring, where the published reading takes rows for another's."""
-
-UNRECORDED = (
-    "The upstream CSV records no CUDA, driver, or torch version; the Liger release rides each run's labels.",
-    "Versions of torch, CUDA and driver are not recorded.",
-    "Versions of torch, CUDA, NCCL and driver are not recorded.",
-)
-"""Sentences of the catalogue's notes that hold for a CSV alone."""
-
 LONGEST_MS = 86_400_000
 """A day: no warm-up and no window is longer."""
 
-NOTES_LENGTH = 1000
 OWN_NOTES_LENGTH = 320
-TITLE_LENGTH = 200
+"""Characters that a protocol's notes have for what was recorded, so that the catalogue's own need no cut."""
 
 T = TypeVar("T")
 
@@ -72,9 +50,9 @@ def facts_of(meta: sidecar.SeriesMeta) -> Facts:
     """
     gpu, software, protocol = meta.gpu, meta.software, meta.protocol
     if gpu.name != meta.series.gpu_name:
-        raise ValueError(f"gpu.name is {gpu.name!r}, series.gpu_name {meta.series.gpu_name!r}")
+        raise ValueError(f"gpu.name is {gpu.name[:100]!r}, series.gpu_name {meta.series.gpu_name[:100]!r}")
     if (protocol.harness == "rehearsal") != (gpu.name == REHEARSAL):
-        raise ValueError(f"protocol.harness is {protocol.harness!r} and the GPU {gpu.name!r}")
+        raise ValueError(f"protocol.harness is {protocol.harness!r} and the GPU {gpu.name[:100]!r}")
     if gpu.power_limit_watts is not None and not math.isfinite(gpu.power_limit_watts):
         raise ValueError("gpu.power_limit_watts: not a finite number")
     for name in ("warmup_ms", "rep_ms"):
@@ -179,106 +157,3 @@ def _notes(protocol: sidecar.Protocol) -> str:
         variables = ", ".join(f"{name}={value}" for name, value in sorted(protocol.environment.items()))
         told.append(f"Set for the process: {variables}.")
     return " ".join(told)
-
-
-class Recorder:
-    """Combinations with the facts of their series; asking twice gives the same object."""
-
-    def __init__(self, linker: Linker, protocols: frozenset[str]) -> None:
-        self.facts: list[Facts] = []
-        self._linker = linker
-        self._protocols = protocols
-        self._numbers: dict[str, int] = {}
-        self._documents: dict[tuple[int, int], Linked] = {}
-
-    def number(self, meta: sidecar.SeriesMeta) -> int:
-        """The index of a line's facts in `facts`, the same for equal ones.
-
-        Raises:
-            ValueError: as `facts_of`.
-        """
-        facts = facts_of(meta)
-        known = self._numbers.setdefault(repr(facts), len(self.facts))
-        if known == len(self.facts):
-            self.facts.append(facts)
-        return known
-
-    def apply(self, combination: Combination, number: int) -> Combination | None:
-        """The combination as the facts tell it; None where it was measured in a way that it cannot have been."""
-        facts = self.facts[number]
-        base = combination.protocol
-        if not _timed_by(base, facts):
-            usual = USUAL.get(facts.harness)
-            if usual is None or usual not in self._protocols:
-                return None
-            base = self._linker.protocol(usual, combination.pass_)
-            if not _timed_by(base, facts) or combination.metric != "speed":
-                return None
-        return replace(
-            combination,
-            protocol=self._once(base, number, protocol),
-            environment=self._once(combination.environment, number, environment),
-        )
-
-    def _once(self, base: Linked, number: int, make: Callable[[Linked, Facts], Linked]) -> Linked:
-        key = (id(base), number)
-        if key not in self._documents:
-            self._documents[key] = make(base, self.facts[number])
-        return self._documents[key]
-
-
-def _timed_by(protocol: Linked, facts: Facts) -> bool:
-    return bool(protocol.document["spec"]["measurement"]["timer"] == TIMERS.get(facts.harness))
-
-
-def environment(base: Linked, facts: Facts) -> Linked:
-    """The ExecutionEnvironment of a GPU with everything that was recorded about it."""
-    metadata, spec = base.document["metadata"], base.document["spec"]
-    document = ExecutionEnvironment.model_validate(
-        {
-            "metadata": {"name": metadata["name"]},
-            "spec": {
-                "hardware": spec["hardware"] | facts.hardware,
-                "software": facts.software,
-                "settings": facts.settings,
-            },
-        }
-    )
-    software = facts.software
-    versions = (
-        ("driver", software.driver),
-        ("CUDA", software.cuda_toolkit),
-        ("torch", software.framework.version if software.framework else None),
-        ("Triton", (software.libraries or {}).get("triton")),
-    )
-    title = " · ".join([metadata["title"], *(f"{name} {version}" for name, version in versions if version)])
-    return _named(document, title, facts.labels)
-
-
-def protocol(base: Linked, facts: Facts) -> Linked:
-    """The BenchmarkProtocol of a pass with what was recorded of warm-up, window and caches."""
-    metadata, spec = base.document["metadata"], base.document["spec"]
-    comparability = spec.get("comparability", {})
-    notes = str(comparability.get("notes", ""))
-    for sentence in UNRECORDED:
-        notes = notes.replace(sentence, "What was recorded of torch, CUDA and driver stands in the environment.")
-    room = NOTES_LENGTH - len(facts.notes) - 1
-    notes = notes if len(notes) <= room else notes[: room - 1] + "…"
-    document = BenchmarkProtocol.model_validate(
-        {
-            "metadata": {"name": metadata["name"]},
-            "spec": {
-                "harness": {"name": HARNESS},
-                "measurement": spec["measurement"] | facts.measurement,
-                "comparability": comparability | {"notes": f"{notes} {facts.notes}".strip()},
-            },
-        }
-    )
-    return _named(document, f"{metadata['title']} · {HARNESS}", facts.runner)
-
-
-def _named(document: ExecutionEnvironment | BenchmarkProtocol, title: str, labels: dict[str, str]) -> Linked:
-    """A document under a name of its own: the base's, and the beginning of its digest."""
-    name = f"{document.metadata.name}-{document.digest.removeprefix('sha256:')[:12]}"
-    metadata = Metadata(name=name, title=title[:TITLE_LENGTH], labels=labels or None)
-    return linked(document.model_copy(update={"metadata": metadata}))

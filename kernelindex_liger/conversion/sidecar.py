@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 from pydantic import ValidationError
@@ -17,14 +16,12 @@ from pydantic import ValidationError
 from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.combine import KEYS
 from kernelindex_liger.conversion.read import BOM, LINE
-from kernelindex_liger.conversion.recorded import Recorder
+from kernelindex_liger.conversion.recorder import Recorder
 from kernelindex_liger.conversion.report import FAULTS
 from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
 from kernelindex_liger.documents.base import SAFE
-from kernelindex_liger.documents.sidecar import SUFFIX, Readings, SeriesCase, SeriesMeta
-
-COMPRESSED = (".gz", ".zst")
+from kernelindex_liger.documents.sidecar import Readings, SeriesCase, SeriesMeta
 
 ROW = (*KEYS, "timestamp", "liger_version")
 """The columns that a row and its case share."""
@@ -47,16 +44,6 @@ _SCHEMA = dict.fromkeys((*COLUMNS, "status", "description", "clock_events"), pl.
     "facts": pl.UInt32(),
     "line": pl.UInt32(),
 }
-
-
-def beside(csv: Path) -> Path | None:
-    """The sidecar of a CSV: `results.meta.jsonl` beside `results.csv`, both perhaps compressed; None without one."""
-    name = csv.name
-    for suffix in COMPRESSED:
-        name = name.removesuffix(suffix)
-    plain = csv.with_name(Path(name).stem + SUFFIX)
-    found = (plain, *(plain.with_name(plain.name + suffix) for suffix in COMPRESSED))
-    return next((path for path in found if path.exists()), None)
 
 
 @dataclass

@@ -11,11 +11,11 @@ import polars as pl
 
 from kernelindex_liger.conversion import ledger
 from kernelindex_liger.conversion.bind import Binder
-from kernelindex_liger.conversion.recorded import Recorder
+from kernelindex_liger.conversion.recorder import Recorder
 from kernelindex_liger.conversion.report import FAULTS, MalformedLine, SidecarFile, Sidecars, Tally
 from kernelindex_liger.conversion.rows import COLUMNS, InputError
-from kernelindex_liger.conversion.sidecar import Sidecar, beside
-from kernelindex_liger.conversion.sources import Source
+from kernelindex_liger.conversion.sidecar import Sidecar
+from kernelindex_liger.conversion.sources import Source, beside
 
 Choice = Literal["beside"] | Path | None
 """Which sidecar: the one beside each CSV, one that is named, or none."""
@@ -34,7 +34,7 @@ class Told:
         self._sources = sources
         self._choice = choice
         self._binder = binder
-        self._recorder = Recorder(binder.linker, frozenset(binder.catalog.protocols))
+        self._recorder = Recorder(binder.catalog, binder.linker)
         self._opened: dict[int, Sidecar] = {}
         self._outcomes: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()

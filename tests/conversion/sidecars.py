@@ -53,6 +53,7 @@ def case(x: object, status: str = "ok", **more: object) -> dict[str, Any]:
 
 def write(csv: Path, *lines: dict[str, Any] | str) -> Path:
     """Put lines into the sidecar beside a CSV; its path."""
+    csv.parent.mkdir(exist_ok=True)
     path = csv.with_name(csv.name.split(".")[0] + ".meta.jsonl")
     path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
     return path

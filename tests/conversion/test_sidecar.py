@@ -23,8 +23,9 @@ from kernelindex_liger.bench.spec import Request
 from kernelindex_liger.catalog import load
 from kernelindex_liger.conversion import InputError, Options
 from kernelindex_liger.conversion.link import Linker
-from kernelindex_liger.conversion.recorded import OWN_NOTES_LENGTH, TIMERS, facts_of, protocol
-from kernelindex_liger.conversion.sidecar import beside
+from kernelindex_liger.conversion.recorded import OWN_NOTES_LENGTH, facts_of
+from kernelindex_liger.conversion.recorder import TIMERS, protocol
+from kernelindex_liger.conversion.sources import beside
 from kernelindex_liger.conversion.validate import validate
 from kernelindex_liger.documents.sidecar import Gpu, SeriesCase, SeriesMeta, Software
 from kernelindex_liger.documents.upstream import REHEARSAL
@@ -307,9 +308,12 @@ def test_one_rank_of_megatron_is_what_the_runner_says(tmp_path: Path, write_csv:
     assert "mean of 50 calls" in spec["comparability"]["notes"]
 
 
-def test_a_way_of_measuring_that_cannot_be_is_a_contradiction(write_csv: WriteCsv, tmp_path: Path) -> None:
+@pytest.mark.parametrize("harness", ["peak_allocation", "event_loop"])
+def test_a_way_of_measuring_that_cannot_be_is_a_contradiction(
+    write_csv: WriteCsv, tmp_path: Path, harness: str
+) -> None:
     csv = write_csv({})
-    write(csv, line(protocol={"harness": "peak_allocation"}, cases=[case(1024), case(2048, "timeout")]))
+    write(csv, line(protocol={"harness": harness}, cases=[case(1024), case(2048, "timeout")]))
     report = convert([csv], tmp_path, Options(format="jsonl"))
     assert report.sidecars is not None
     assert (report.sidecars.contradicted, report.sidecars.measured, report.sidecars.failed_runs) == (2, 0, 0)
@@ -391,6 +395,20 @@ def test_it_stands_where_the_runner_puts_it(tmp_path: Path, name: str) -> None:
     sidecar_path(csv).write_text("")
     assert beside(csv) == sidecar_path(csv)
     assert beside(csv.with_name(csv.name + ".gz")) == sidecar_path(csv)
+
+
+def test_a_sidecar_whose_csv_is_not_there_tells_of_failed_cases(tmp_path: Path) -> None:
+    # nothing could be measured, so the runner wrote no CSV
+    write(tmp_path / "night" / "results.csv", line(cases=[case(1024, "timeout"), case(2048)]))
+    for place in (tmp_path / "night" / "results.csv", tmp_path):
+        report = convert([place], tmp_path / "out", Options(format="jsonl"))
+        assert report.sidecars is not None
+        assert (report.sidecars.failed_runs, report.sidecars.without_row) == (1, 1)
+        assert [(one.file, one.rows) for one in report.inputs] == [(str(tmp_path / "night" / "results.csv"), 0)]
+        assert validate(tmp_path / "out").faults == []
+        with pytest.raises(InputError, match=r"no (such file|CSV below)"):
+            convert([place], None, Options(sidecar=None))
+    assert table([tmp_path])["status"].to_list() == ["timeout"]
 
 
 def test_one_that_is_named(tmp_path: Path) -> None:
