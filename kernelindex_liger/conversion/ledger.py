@@ -8,7 +8,6 @@ import polars as pl
 
 from kernelindex_liger.conversion.combine import Combination
 
-
 SHARE = 1_000_000
 """Rows, about, that are sorted at once."""
 

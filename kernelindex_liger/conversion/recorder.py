@@ -98,7 +98,8 @@ class Recorder:
 
 def environment(base: Linked, facts: Facts) -> Linked:
     """The ExecutionEnvironment of a GPU with everything that was recorded about it."""
-    metadata, spec = base.document["metadata"], base.document["spec"]
+    plain = base.document
+    metadata, spec = plain["metadata"], plain["spec"]
     document = ExecutionEnvironment.model_validate(
         {
             "metadata": {"name": metadata["name"]},
@@ -122,7 +123,8 @@ def environment(base: Linked, facts: Facts) -> Linked:
 
 def protocol(base: Linked, facts: Facts) -> Linked:
     """The BenchmarkProtocol of a pass with what was recorded of warm-up, window and caches."""
-    metadata, spec = base.document["metadata"], base.document["spec"]
+    plain = base.document
+    metadata, spec = plain["metadata"], plain["spec"]
     comparability = spec.get("comparability", {})
     notes = str(comparability.get("notes", ""))
     for sentence in UNRECORDED:
