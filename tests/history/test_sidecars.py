@@ -41,7 +41,7 @@ def night(tmp_path):
         ({"software": {"driver": "575.2"}}, "driver 570.1 → 575.2"),
         ({"software": {"torch": "2.9.0"}}, "pytorch 2.8.0 → 2.9.0"),
         ({"software": {"triton": "3.5.0"}}, "triton 3.4.0 → 3.5.0"),
-        ({"gpu": {"power_limit_watts": 500.0}}, "powerLimitWatts 700.0 → 500.0"),
+        ({"gpu": {"power_limit_watts": 500.0}}, "powerLimitWatts 700 → 500"),
     ],
 )
 def test_a_changed_driver_torch_or_triton_starts_a_new_segment(history, night, change, told):
