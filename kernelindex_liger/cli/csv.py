@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +13,11 @@ from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_optio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+    from rich.table import Table
 
     from kernelindex_liger.conversion import Report
+    from kernelindex_liger.conversion.report import MalformedLine, Sidecars, SkippedGroup
 
 GROUPS = 15
 """Groups of skipped rows that the terminal shows; report.json has them all."""
@@ -48,8 +51,16 @@ GROUPS = 15
     help="Leave out rows that carry this caveat (`ligerimport catalog caveats`). Repeatable.",
 )
 @catalog_option
+@click.option(
+    "--sidecar",
+    "named",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="What the runner recorded of the one INPUT, where it does not stand beside it as NAME.meta.jsonl.",
+)
+@click.option("--no-sidecar", is_flag=True, help="Read no sidecar: documents as of the CSV alone.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; report all the same.")
-@click.option("--strict", is_flag=True, help="Fail with status 1 if any speed row is skipped.")
+@click.option("--strict", is_flag=True, help="Fail with status 1 if any speed row or failed case is skipped.")
 @click.option("-q", "--quiet", is_flag=True, help="No table and no progress; errors only.")
 @handled
 def command(
@@ -59,8 +70,10 @@ def command(
     edition: str,
     exclude: tuple[str, ...],
     catalog: tuple[Path, ...],
+    named: Path | None,
     *,
     memory: bool,
+    no_sidecar: bool,
     dry_run: bool,
     strict: bool,
     quiet: bool,
@@ -71,6 +84,9 @@ def command(
     a bundle of BenchmarkRun, BenchmarkProtocol and ExecutionEnvironment, or is skipped and counted under one reason;
     OUT/report.json says which. Running again changes nothing.
 
+    Where NAME.meta.jsonl stands beside NAME.csv, as `ligerimport bench` writes it, documents also tell of software,
+    set-up, warm-up, window and samples, and failed cases become runs without timing.
+
     \b
     Exit status: 0 converted (rows that nobody curated are counted in the report);
     1 rows were skipped under --strict; 2 wrong usage; 3 something in the input was
@@ -78,6 +94,8 @@ def command(
     """
     if out is None and not dry_run:
         raise click.UsageError("name a folder for the documents with -o OUT, or use --dry-run")
+    if named is not None and no_sidecar:
+        raise click.UsageError("--sidecar and --no-sidecar exclude one another")
     from kernelindex_liger.conversion import Options, convert
 
     with _progress(quiet=quiet) as progress:
@@ -87,20 +105,21 @@ def command(
             memory=memory,
             catalog=catalog,
             exclude_caveats=exclude,
+            sidecar=None if no_sidecar else named or "beside",
             wait=lambda: click.echo(
                 f"ligerimport: another run is writing to {safe(str(out))}; waiting for it", err=True
             ),
             progress=progress,
         )
         report = convert(inputs, None if dry_run else out, options)
-    for one in report.inputs:
+    for one in (*report.inputs, *(report.sidecars.files if report.sidecars else ())):
         if one.error:
             click.echo(f"ligerimport: {safe(one.error)}", err=True)
     if not quiet:
         show(report, None if dry_run else out)
     if report.bad_input:
         sys.exit(BAD_INPUT)
-    if strict and report.skipped_rows:
+    if strict and (report.skipped_rows or (report.sidecars and report.sidecars.failed_skipped)):
         sys.exit(CHECK_FAILED)
 
 
@@ -126,28 +145,13 @@ def show(report: Report, out: str | None) -> None:
     """The report as a table for people, on stderr."""
     from rich.table import Table
 
-    from kernelindex_liger.conversion import REASONS
-
     screen = console()
-    for line in report.malformed[:GROUPS]:
-        screen.print(f"{safe(line.file)}:{line.line}: {safe(line.problem)}", soft_wrap=True)
-    if len(report.malformed) > GROUPS:
-        screen.print(f"… and {report.skipped_by_reason['malformed_line'] - GROUPS} more malformed lines")
-    if report.skipped:
-        table = Table(
-            "reason", "kernel", "provider", "GPU", "rows", "first", box=None, pad_edge=False, header_style="bold"
-        )
-        table.columns[4].justify = "right"
-        for group in report.skipped[:GROUPS]:
-            cells = (group.kernel, group.provider, group.gpu, f"{group.rows:,}", group.first[0].rpartition("/")[2])
-            table.add_row(group.reason, *(safe(cell) for cell in cells))
-        screen.print(table)
-        if len(report.skipped) > GROUPS:
-            screen.print(f"… and {len(report.skipped) - GROUPS} more groups, all in report.json")
-        for word in dict.fromkeys(group.reason for group in report.skipped):
-            detail = next(group.detail for group in report.skipped if group.reason == word)
-            screen.print(f"{word}: {REASONS[word].help}" + (f" ({safe(detail)})" if detail else ""), soft_wrap=True)
-        screen.print()
+    told = report.sidecars
+    _lines(report.malformed, report.skipped_by_reason.get("malformed_line", 0), "malformed lines")
+    _skipped(report.skipped, "rows")
+    if told is not None:
+        _lines(told.faults, told.faulty_lines + told.contradicted, "faults of sidecars")
+        _skipped(told.skipped, "cases")
     summary = Table(box=None, show_header=False, pad_edge=False)
     summary.add_column()
     summary.add_column(justify="right")
@@ -157,6 +161,8 @@ def show(report: Report, out: str | None) -> None:
     summary.add_row("  memory rows, not asked for", f"{report.memory_rows:,}")
     for caveat, count in report.caveats.items():
         summary.add_row(f"  bundles with caveat {safe(caveat)}", f"{count:,}")
+    if told is not None:
+        _told(summary, told)
     if out is not None:
         summary.add_row("documents written", f"{report.documents.written:,}")
         summary.add_row("documents already there", f"{report.documents.unchanged:,}")
@@ -167,3 +173,54 @@ def show(report: Report, out: str | None) -> None:
         screen.print(f"nothing changed in {safe(out)}", soft_wrap=True)
     else:
         screen.print(f"wrote {safe(out)}", soft_wrap=True)
+
+
+def _lines(lines: list[MalformedLine], number: int, what: str) -> None:
+    screen = console()
+    for line in lines[:GROUPS]:
+        screen.print(f"{safe(line.file)}:{line.line}: {safe(line.problem)}", soft_wrap=True)
+    if number > GROUPS:
+        screen.print(f"… and {number - GROUPS} more {what}")
+
+
+def _skipped(groups: list[SkippedGroup], what: str) -> None:
+    from rich.table import Table
+
+    from kernelindex_liger.conversion import REASONS
+
+    if not groups:
+        return
+    screen = console()
+    table = Table("reason", "kernel", "provider", "GPU", what, "first", box=None, pad_edge=False, header_style="bold")
+    table.columns[4].justify = "right"
+    for group in groups[:GROUPS]:
+        cells = (group.kernel, group.provider, group.gpu, f"{group.rows:,}", group.first[0].rpartition("/")[2])
+        table.add_row(group.reason, *(safe(cell) for cell in cells))
+    screen.print(table)
+    if len(groups) > GROUPS:
+        screen.print(f"… and {len(groups) - GROUPS} more groups, all in report.json")
+    for word in dict.fromkeys(group.reason for group in groups):
+        detail = next(group.detail for group in groups if group.reason == word)
+        screen.print(f"{word}: {REASONS[word].help}" + (f" ({safe(detail)})" if detail else ""), soft_wrap=True)
+    screen.print()
+
+
+def _told(summary: Table, told: Sidecars) -> None:
+    """The sidecars' part of the summary; lines that are usually 0 only where they are not."""
+    if told.faulty_lines:
+        summary.add_row("sidecar lines not used", f"{told.faulty_lines:,}")
+    if told.rows_without:
+        summary.add_row("rows that no sidecar line tells of", f"{told.rows_without:,}")
+    summary.add_row("cases in sidecars", f"{told.cases:,}")
+    summary.add_row("  measured, of rows read", f"{told.measured:,}")
+    for status, count in told.failed_by_status.items():
+        summary.add_row(f"  failed, now runs: {status}", f"{count:,}")
+    for text, count in (
+        ("failed, skipped", told.failed_skipped),
+        ("failed in memory, not asked for", told.failed_memory),
+        ("told of again by a later line", told.replaced),
+        ("measured, without a row", told.without_row),
+        ("contradicted", told.contradicted),
+    ):
+        if count:
+            summary.add_row(f"  {text}", f"{count:,}")

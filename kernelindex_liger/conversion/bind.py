@@ -64,15 +64,16 @@ class Binder:
         self._profiles = Index(KEYS, self._profile)
         self._decisions = Index(("key", "corrections"), self._decide)
 
-    def bind(self, frame: pl.DataFrame) -> Bound:
-        """The rows of a batch, bound or skipped."""
+    def bind(self, frame: pl.DataFrame, *, valued: bool = True) -> Bound:
+        """The rows of a batch, bound or skipped; not `valued` are cases that failed, which have no numbers to check."""
         memory = int(frame.get_column("metric_name").eq(MEMORY).sum())
         if memory and not self._memory:
             frame = frame.filter(pl.col("metric_name") != MEMORY)
         frame = self._profiles.attach(_moments(_numbers(frame)))
         for name, labels in self._labels.items():
             frame = frame.with_columns(labels.texts(frame, f"{name}_profile").alias(name))
-        frame = self._decisions.attach(self._shifted(frame)).with_columns(_first_reason(self._excluded))
+        reason = _first_reason(self._excluded) if valued else _first_reason((), valued=False)
+        frame = self._decisions.attach(self._shifted(frame)).with_columns(reason)
         skipped = frame.clear()
         if frame.get_column("reason").ne("").any():
             skipped = frame.filter(pl.col("reason") != "")
@@ -166,7 +167,7 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _first_reason(excluded: Sequence[str]) -> pl.Expr:
+def _first_reason(excluded: Sequence[str], *, valued: bool = True) -> pl.Expr:
     """The one reason for which a row is skipped, or nothing: the first that applies, in this order."""
     positive = pl.col("p50").is_finite() & (pl.col("p50") > 0)
     spread = [pl.col(f"p{level}").is_null() & (pl.col(f"y_value_{level}") != "") for level in (20, 80)]
@@ -182,7 +183,7 @@ def _first_reason(excluded: Sequence[str]) -> pl.Expr:
     chain = (
         pl.when(pl.col("word") != "")
         .then(pl.col("word"))
-        .when(bad_value)
+        .when(bad_value & valued)
         .then(pl.lit("bad_value"))
         .when(disordered.fill_null(value=False))
         .then(pl.lit("disordered_quantiles"))

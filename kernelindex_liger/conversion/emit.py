@@ -27,15 +27,28 @@ SOURCE = "liger-kernel-bench"
 HEAD = f'{{"apiVersion":"{API_VERSION}","kind":"BenchmarkRun",'
 """How the canonical text of every run begins."""
 
-_NUMBERS = ("n50", "n20", "n80", "text_50", "text_20", "text_80")
+_NUMBERS = ("n50", "n20", "n80", "text_50", "text_20", "text_80", "text_samples")
 
 
 def _hole(name: str) -> int:
     return number_hole(_NUMBERS.index(name))
 
 
-def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
-    """A run of a metric as JSON values, with holes where rows differ."""
+NOTES = ("samples", "clock_events", "status", "description")
+"""Columns that a sidecar adds: number of samples, why clocks were held back, how and why a case failed."""
+
+
+def skeleton(
+    metric: str,
+    *,
+    spread: bool,
+    caveats: bool,
+    samples: bool = False,
+    clock_events: bool = False,
+    status: str = "passed",
+    description: bool = False,
+) -> dict[str, Any]:
+    """A run of a metric as JSON values, with holes where rows differ; one that did not pass has no numbers."""
     levels = ("20", "50", "80") if spread else ("50",)
     digest = "sha256:" + "0" * 64
     unit = "mib" if metric == MEMORY else "ms"
@@ -44,7 +57,7 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
         "workloadDigest": digest,
         "protocolDigest": digest,
         "environmentDigest": digest,
-        "status": "passed",
+        "status": status,
         "sourceNative": {
             "source": SOURCE,
             "benchmark": "<json_benchmark>",
@@ -53,23 +66,30 @@ def skeleton(metric: str, *, spread: bool, caveats: bool) -> dict[str, Any]:
         },
         "observedAt": "2000-01-01T00:00:00.000Z",
     }
-    if metric == MEMORY:
+    number = {"sampleCount": _hole("text_samples")} if samples else {}
+    if status != "passed":
+        del spec["sourceNative"]["metrics"]
+    elif metric == MEMORY:
         statistics = {"50": "median", "20": "p20", "80": "p80"}
         spec["measurements"] = [
             {"metric": "peak_memory", "unit": "bytes", "statistic": statistics[level], "value": _hole(f"n{level}")}
+            | number
             for level in levels
         ]
     else:
         spec["timing"] = {"primaryStatistic": "median", "latencyNs": {"median": _hole("n50")}}
+        if samples:
+            spec["timing"]["samples"] = _hole("text_samples")
         if spread:
             spec["measurements"] = [
-                {"metric": "latency", "unit": "ns", "statistic": f"p{level}", "value": _hole(f"n{level}")}
+                {"metric": "latency", "unit": "ns", "statistic": f"p{level}", "value": _hole(f"n{level}")} | number
                 for level in ("20", "80")
             ]
     labels = {"liger_version": "<json_release>"} | ({"caveats": "<caveats>"} if caveats else {})
-    run = BenchmarkRun.model_validate(
-        {"metadata": {"name": "name", "title": "<json_title>", "labels": labels}, "spec": spec}
-    ).to_dict()
+    labels |= {"clock_events": "<json_clock_events>"} if clock_events else {}
+    metadata = {"name": "name", "title": "<json_title>", "labels": labels}
+    metadata |= {"description": "<json_description>"} if description else {}
+    run = BenchmarkRun.model_validate({"metadata": metadata, "spec": spec}).to_dict()
     run["metadata"]["name"] = "<name>"
     run["spec"]["observedAt"] = "<observed_at>"
     for part in ("implementation", "workload", "protocol", "environment"):
@@ -129,8 +149,9 @@ def emit(rows: pl.DataFrame, *, files: bool = False) -> pl.DataFrame:
         (pl.col("caveats") != "").alias("_caveats"),
         *_number_texts(rows.select("p50", "p20", "p80")),
     )
-    rows = _releases(rows)
-    kinds = rows.select("_metric", "_spread", "_caveats").unique().rows()
+    rows = _with_notes(rows.with_columns(_escapes(rows, "liger_version").alias("json_release")))
+    notes = [f"_{name}" for name in NOTES if name in rows.columns]
+    kinds = rows.select("_metric", "_spread", "_caveats", *notes).unique().rows(named=True)
     rows = rows.with_columns(spec=_by_kind(kinds, _spec), metadata=_by_kind(kinds, _metadata))
     rows = rows.with_columns(_digests(rows.get_column("spec")).alias("run_digest"))
     if files:
@@ -150,21 +171,33 @@ def _file_run(run: dict[str, Any]) -> str:
     return pretty({"run": run}).removeprefix("{\n  ").removesuffix("\n}\n")
 
 
-def _by_kind(kinds: list[tuple[Any, ...]], part: Callable[[dict[str, Any]], str]) -> pl.Expr:
+def _with_notes(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a CSV with a sidecar with whether each has notes, and what these are in JSON."""
+    notes = [name for name in NOTES if name in rows.columns]
+    has = {
+        f"_{name}": pl.col(name).fill_null("passed") if name == "status" else pl.col(name).is_not_null()
+        for name in notes
+    }
+    texts = {f"json_{name}": _escapes(rows, name) for name in notes if name in {"clock_events", "description"}}
+    samples = {f"text_{name}": pl.col(name).cast(pl.String) for name in notes if name == "samples"}
+    return rows.with_columns(**has, **texts, **samples) if notes else rows
+
+
+def _by_kind(kinds: Sequence[dict[str, Any]], part: Callable[[dict[str, Any]], str]) -> pl.Expr:
     chosen: pl.Expr | None = None
-    for metric, spread, caveats in kinds:
-        text = _text(part, metric, spread, caveats)
+    for kind in kinds:
+        text = _text(part, tuple(kind.items()))
         if chosen is None:
             chosen = text
             continue
-        this = (pl.col("_metric") == metric) & (pl.col("_spread") == spread) & (pl.col("_caveats") == caveats)
+        this = pl.all_horizontal(*(pl.col(name) == value for name, value in kind.items()))
         chosen = pl.when(this).then(text).otherwise(chosen)
     return pl.lit("") if chosen is None else chosen
 
 
 @functools.cache
-def _text(part: Callable[[dict[str, Any]], str], metric: str, spread: bool, caveats: bool) -> pl.Expr:
-    return _fill(part(skeleton(metric, spread=spread, caveats=caveats)))
+def _text(part: Callable[[dict[str, Any]], str], kind: tuple[tuple[str, Any], ...]) -> pl.Expr:
+    return _fill(part(skeleton(**{name.removeprefix("_"): value for name, value in kind})))
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -173,10 +206,11 @@ def _escaped(text: str) -> str:
     return canonical(text)[1:-1]
 
 
-def _releases(rows: pl.DataFrame) -> pl.DataFrame:
-    known, places = distinct(rows.select("liger_version"))
-    texts = [_escaped(text) for text in known.get_column("liger_version").to_list()]
-    return rows.with_columns(pl.Series(texts, dtype=pl.String).gather(places).alias("json_release"))
+def _escapes(rows: pl.DataFrame, column: str) -> pl.Series:
+    """A column of any texts as they stand between the quotes of JSON; nothing for nulls."""
+    known, places = distinct(rows.select(column))
+    texts = [_escaped(text or "") for text in known.get_column(column).to_list()]
+    return pl.Series(texts, dtype=pl.String).gather(places)
 
 
 def _number_texts(values: pl.DataFrame) -> list[pl.Series]:

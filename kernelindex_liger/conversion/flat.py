@@ -31,7 +31,8 @@ def flatten(rows: pl.DataFrame, files: Sequence[str], axes: Sequence[str]) -> pl
     """Emitted rows that have the columns of `constants` as the flat table.
 
     Latencies are nanoseconds, null in memory rows; memory is bytes, null in speed rows; quantiles are null where the
-    CSV holds none. `observed_at` is UTC. `file` and `line` are those of the CSV.
+    CSV holds none. `observed_at` is UTC. `file` and `line` are those of the CSV. A case that failed has a `status`, and
+    neither values nor a line.
     """
     memory = pl.col("metric_name") == MEMORY
     paths = pl.Series("path", files, dtype=pl.String).gather(rows.get_column("file"))
@@ -60,7 +61,7 @@ def flatten(rows: pl.DataFrame, files: Sequence[str], axes: Sequence[str]) -> pl
         .then(pl.lit([], dtype=pl.List(pl.String)))
         .otherwise(pl.col("caveats").str.split(" "))
         .alias("caveats"),
-        pl.lit("passed").alias("status"),
+        (pl.col("status").fill_null("passed") if "status" in rows.columns else pl.lit("passed")).alias("status"),
         "external_id",
         "run_digest",
         "workload_digest",

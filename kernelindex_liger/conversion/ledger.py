@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from kernelindex_liger.conversion.combine import Combination
 
 SHARE = 1_000_000
 """Rows, about, that are sorted at once."""
@@ -70,3 +73,16 @@ class Ledger:
             some = pl.concat([one.filter(one % shares == share) for one in ids]).sort()
             found.append(some.filter(some == some.shift(1)).unique())
         return pl.concat(found)
+
+
+def skipped(repeats: pl.DataFrame, combinations: Sequence[Combination]) -> pl.DataFrame:
+    """Repeats as skipped rows: with kernel, provider, GPU and `detail`."""
+    keys = [
+        (one.reading.kernel.name, one.provider_name, one.gpu)
+        for one in (combinations[index] for index in repeats.get_column("combination").to_list())
+    ]
+    names = pl.DataFrame(keys, schema=["kernel_name", "kernel_provider", "gpu_name"], orient="row")
+    detail = pl.when(pl.col("reason") == "conflict").then(
+        pl.lit("two rows have this external id and different numbers")
+    )
+    return pl.concat([repeats.drop("caveats"), names], how="horizontal").with_columns(detail.alias("detail"))

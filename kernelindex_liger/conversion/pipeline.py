@@ -13,17 +13,18 @@ import polars as pl
 
 import kernelindex_liger
 from kernelindex_liger.catalog import Catalog, load
-from kernelindex_liger.conversion import emit, flat
+from kernelindex_liger.conversion import emit, flat, ledger
 from kernelindex_liger.conversion.atomic import LOCK, Folder, write_file
 from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
-from kernelindex_liger.conversion.ledger import Ledger
 from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.read import ahead, empty, read
 from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text
 from kernelindex_liger.conversion.rows import InputError
+from kernelindex_liger.conversion.sidecar import Sidecar
 from kernelindex_liger.conversion.sources import Source, find
+from kernelindex_liger.conversion.told import Choice, Told
 from kernelindex_liger.files import refusal
 
 Format = Literal["tree", "jsonl", "parquet", "submission"]
@@ -40,6 +41,8 @@ class Options:
         memory: also give a run for each row of peak memory.
         catalog: files or folders of curated facts, added to the package's own.
         exclude_caveats: ids of caveats whose rows are left out.
+        sidecar: `beside`: what stands beside each CSV (`results.meta.jsonl`) is read; a path: that one, for the only
+            input; None: none is.
         wait: called once when another process is writing to the same folder, before waiting for it.
         progress: called with the rows read so far, the bytes read so far, and the bytes to read (0 where unknown).
     """
@@ -49,6 +52,7 @@ class Options:
     memory: bool = False
     catalog: Sequence[Path] = ()
     exclude_caveats: Sequence[str] = ()
+    sidecar: Choice = "beside"
     wait: Callable[[], None] = lambda: None
     progress: Callable[[int, int, int], None] = lambda *_: None
 
@@ -62,7 +66,8 @@ class _Stream:
     options: Options
     binder: Binder = field(init=False)
     tally: Tally = field(init=False)
-    ledger: Ledger = field(default_factory=Ledger)
+    told: Told = field(init=False)
+    ledger: ledger.Ledger = field(default_factory=ledger.Ledger)
     rows: list[int] = field(default_factory=list)
     errors: dict[int, str] = field(default_factory=dict)
     memory: int = 0
@@ -77,36 +82,45 @@ class _Stream:
             excluded=self.options.exclude_caveats,
         )
         self.tally = Tally([source.name for source in self.sources])
+        self.told = Told(self.sources, self.options.sidecar, self.binder)
         self.rows = [0] * len(self.sources)
         self._constants = Constants(emit.constants)
 
     def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
-        """Emitted rows, batch by batch; a source that cannot be read is noted, and the next is read."""
-        total = sum(one.path.stat().st_size if one.path is not None else 0 for one in self.sources)
+        """Emitted rows, batch by batch, then failed cases; a source that cannot be read is noted, the next is read."""
+        total = sum(0 if one.path is None or one.absent else one.path.stat().st_size for one in self.sources)
         for index, source in enumerate(self.sources):
+            sidecar = self.told.open(index)
+            if source.absent:
+                continue
             batches = read(source, index)
             try:
                 # standard input may keep a reader waiting for ever, and a thread that waits cannot be interrupted
                 for batch in batches if source.path is None else ahead(batches):
                     self.tally.faults(batch.faults)
                     self.rows[index] += batch.frame.height + len(batch.faults)
-                    rows = self._emit(batch.frame, files=files)
+                    rows = self._emit(batch.frame, sidecar, files=files)
                     self.options.progress(sum(self.rows), sum(one.size for one in self.sources), total)
                     if rows.height:
                         yield rows
             except InputError as error:
                 self.errors[index] = str(error)
+        failed = self.told.failed(memory=self.options.memory)
+        if failed is not None and (failed := self.told.settle(self._emitted(failed, files=files))).height:
+            yield failed
 
-    def _emit(self, frame: pl.DataFrame, *, files: bool) -> pl.DataFrame:
-        bound = self.binder.bind(frame)
+    def _emit(self, frame: pl.DataFrame, sidecar: Sidecar | None, *, files: bool) -> pl.DataFrame:
+        bound = self.binder.bind(frame if sidecar is None else sidecar.tell(frame))
         self.memory += 0 if self.options.memory else bound.memory
         self.tally.skipped(bound.skipped)
-        rows = emit.identify(self._constants.attach(bound.rows, self.binder.combinations))
-        rows = emit.emit(rows, files=files)
+        rows = self._emitted(bound.rows if sidecar is None else self.told.note(sidecar, bound.rows), files=files)
         self.ledger.add(rows)
         self.bundles += rows.height
         self._count_caveats(rows, 1)
         return rows
+
+    def _emitted(self, rows: pl.DataFrame, *, files: bool) -> pl.DataFrame:
+        return emit.emit(emit.identify(self._constants.attach(rows, self.binder.combinations)), files=files)
 
     def _count_caveats(self, rows: pl.DataFrame, sign: int) -> None:
         marked = rows.filter(pl.col("caveats") != "").get_column("caveats")
@@ -118,17 +132,7 @@ class _Stream:
         """Count repeated rows as skipped; the positions of the bundles that they had become."""
         repeats = self.ledger.repeats()
         if repeats.height:
-            keys = [
-                (one.reading.kernel.name, one.provider_name, one.gpu)
-                for one in (self.binder.combinations[index] for index in repeats.get_column("combination").to_list())
-            ]
-            names = pl.DataFrame(keys, schema=["kernel_name", "kernel_provider", "gpu_name"], orient="row")
-            detail = pl.when(pl.col("reason") == "conflict").then(
-                pl.lit("two rows have this external id and different numbers")
-            )
-            self.tally.skipped(
-                pl.concat([repeats.drop("caveats"), names], how="horizontal").with_columns(detail.alias("detail"))
-            )
+            self.tally.skipped(ledger.skipped(repeats, self.binder.combinations))
             self.bundles -= repeats.height
             self._count_caveats(repeats.with_columns(pl.col("caveats").cast(pl.String)), -1)
         return repeats.get_column("position")
@@ -161,6 +165,7 @@ class _Stream:
             skipped=self.tally.groups(),
             malformed=self.tally.lines(),
             caveats={name: count for name, count in sorted(self.caveats.items()) if count},
+            sidecars=self.told.report(),
             documents=documents,
         )
         if not report.adds_up:
@@ -188,7 +193,7 @@ def convert(
         OutputError: if the output cannot be written; what stood there before is then still whole.
         CatalogError: if a catalogue file cannot be used.
     """
-    sources = find(inputs)
+    sources = find(inputs, sidecars=options.sidecar == "beside")
     catalog = load(options.catalog)
     _known_caveats(catalog, options.exclude_caveats)
     stream = _Stream(sources, catalog, options)
@@ -208,24 +213,29 @@ def convert(
 
 
 def table(
-    inputs: Sequence[str | Path], *, memory: bool = True, catalog: Sequence[Path] = (), edition: Edition = "published"
+    inputs: Sequence[str | Path],
+    *,
+    memory: bool = True,
+    catalog: Sequence[Path] = (),
+    edition: Edition = "published",
+    sidecar: Choice = "beside",
 ) -> pl.DataFrame:
-    """Benchmark CSVs as one flat table of runs in memory: the columns of the format `parquet`.
+    """Benchmark CSVs as one flat table of runs in memory: the columns of the format `parquet`, failed cases last.
 
     Raises:
         InputError: if an input cannot be read.
         CatalogError: if a catalogue file cannot be used.
     """
     facts = load(catalog)
-    sources = find(inputs)
-    stream = _Stream(sources, facts, Options(memory=memory, edition=edition))
+    sources = find(inputs, sidecars=sidecar == "beside")
+    stream = _Stream(sources, facts, Options(memory=memory, edition=edition, sidecar=sidecar))
     batches = list(stream.batches(files=False)) or [no_rows()]
     if stream.errors:
         raise InputError("; ".join(stream.errors.values()))
     drop = stream.settle()
     axes = facts.axis_names
     constants = Constants(functools.partial(flat.constants, axes=axes))
-    rows = constants.attach(pl.concat(batches), stream.binder.combinations)
+    rows = constants.attach(pl.concat(batches, how="diagonal"), stream.binder.combinations)
     frame = flat.flatten(rows, [source.name for source in sources], axes)
     return frame.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from kernelindex_liger.conversion.rows import REASONS, Fault
 
@@ -62,6 +62,75 @@ class Documents(BaseModel):
         return self.total - self.written
 
 
+class SidecarFile(BaseModel):
+    """A sidecar that was read; size and SHA-256 of its bytes as they stand."""
+
+    file: str
+    bytes: int
+    sha256: str
+    lines: int
+    error: str | None = None
+
+
+class Sidecars(BaseModel):
+    """What the sidecars beside the CSVs told.
+
+    Lines = series + faulty lines. Cases = measured + failed runs + failed memory cases that were not asked for + failed
+    cases that were skipped + replaced + without row + contradicted.
+    """
+
+    files: list[SidecarFile]
+    lines: int
+    series: int
+    faulty_lines: int
+    """Lines that could not be used; their rows are converted as without them."""
+    faults: list[MalformedLine]
+    """What is wrong with them, and with contradicted cases; the first thousand."""
+    rows: int
+    """Rows of CSVs that a case tells of, skipped ones too."""
+    rows_without: int
+    """Rows of CSVs with a sidecar that no case tells of; they are converted as without one."""
+    cases: int
+    measured: int
+    """Cases that a row of the CSV is of."""
+    failed_runs: int
+    """Failed cases that were given as runs without timing."""
+    failed_by_status: dict[str, int]
+    failed_memory: int
+    """Failed cases of peak memory that were left aside, since memory was not asked for."""
+    failed_skipped: int
+    """Failed cases that give no run, for the same reasons as rows."""
+    failed_skipped_by_reason: dict[str, int]
+    skipped: list[SkippedGroup]
+    replaced: int
+    """Cases that a later line of the sidecar tells of again."""
+    without_row: int
+    """Measured cases whose row is not in the CSV."""
+    contradicted: int
+    """Cases that contradict the CSV or the catalogue; their rows are converted as without them."""
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether every line and every case is accounted for exactly once."""
+        parts = (
+            self.measured, self.failed_runs, self.failed_memory, self.failed_skipped,
+            self.replaced, self.without_row, self.contradicted,
+        )  # fmt: skip
+        groups = sum(group.rows for group in self.skipped)
+        return (
+            self.lines == self.series + self.faulty_lines
+            and self.cases == sum(parts)
+            and self.failed_runs == sum(self.failed_by_status.values())
+            and self.failed_skipped == sum(self.failed_skipped_by_reason.values()) == groups
+        )
+
+    @property
+    def bad(self) -> bool:
+        """Whether anything in a sidecar was at fault."""
+        blamed = any(REASONS[word].blame == "input" for word in self.failed_skipped_by_reason)
+        return bool(self.faulty_lines or self.contradicted or blamed or any(one.error for one in self.files))
+
+
 class Report(BaseModel):
     """What a conversion did. Rows read = bundles + skipped rows + memory rows that were not asked for."""
 
@@ -81,7 +150,16 @@ class Report(BaseModel):
     malformed: list[MalformedLine]
     caveats: dict[str, int]
     """Bundles by the caveats that they carry."""
+    sidecars: Sidecars | None = None
+    """Left out where no CSV has a sidecar."""
     documents: Documents
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, default: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = default(self)
+        if self.sidecars is None:
+            values.pop("sidecars", None)
+        return values
 
     @property
     def adds_up(self) -> bool:
@@ -90,6 +168,7 @@ class Report(BaseModel):
         return (
             self.rows_read == self.bundles + self.memory_rows + self.skipped_rows
             and self.skipped_rows == sum(self.skipped_by_reason.values()) == by_group
+            and (self.sidecars is None or self.sidecars.adds_up)
         )
 
     def blamed(self, blame: str) -> int:
@@ -99,7 +178,8 @@ class Report(BaseModel):
     @property
     def bad_input(self) -> bool:
         """Whether anything in the input was at fault."""
-        return self.blamed("input") > 0 or any(one.error for one in self.inputs)
+        told_wrong = self.sidecars is not None and self.sidecars.bad
+        return self.blamed("input") > 0 or told_wrong or any(one.error for one in self.inputs)
 
 
 class Tally:

@@ -13,20 +13,26 @@ from pathlib import Path
 from typing import IO, Any
 
 from kernelindex_liger.conversion.rows import InputError
+from kernelindex_liger.documents.sidecar import SUFFIX
 
 BLOCK = 4 << 20
 """Bytes read at a time."""
 
+COMPRESSED = (".gz", ".zst")
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 STDIN = "-"
 
 
 @dataclass
 class Source:
-    """One input. `size` and `sha256` are of the bytes as they stand (compressed ones too), known once read."""
+    """One input. `size` and `sha256` are of the bytes as they stand (compressed ones too), known once read.
+
+    `absent` is a CSV that is not there beside its sidecar: of the cases that the sidecar tells of, none was measured.
+    """
 
     name: str
     path: Path | None
+    absent: bool = False
     size: int = 0
     sha256: str = ""
     _hash: Any = field(default_factory=hashlib.sha256, repr=False)
@@ -99,30 +105,64 @@ class _Counting:
             pass
 
 
-def find(inputs: Sequence[str | Path]) -> list[Source]:
+def beside(csv: Path) -> Path | None:
+    """The sidecar of a CSV: `results.meta.jsonl` beside `results.csv`, both perhaps compressed; None without one."""
+    plain = csv.with_name(Path(_plain(csv.name)).stem + SUFFIX)
+    found = (plain, *(plain.with_name(plain.name + suffix) for suffix in COMPRESSED))
+    return next((path for path in found if path.exists()), None)
+
+
+def _plain(name: str) -> str:
+    for suffix in COMPRESSED:
+        name = name.removesuffix(suffix)
+    return name
+
+
+def find(inputs: Sequence[str | Path], *, sidecars: bool = False) -> list[Source]:
     """Inputs as sources: `-` is standard input, a folder stands for every CSV below it; sorted by name.
 
-    Sorted, so that the order of arguments changes nothing.
+    Sorted, so that the order of arguments changes nothing. With `sidecars`, the CSV of a sidecar that stands alone is a
+    source too, an absent one.
 
     Raises:
         InputError: if a path does not exist, or a folder holds no CSV.
     """
     paths: dict[str, Path | None] = {}
+    absent: set[str] = set()
     for entry in inputs:
         if str(entry) == STDIN:
             paths[STDIN] = None
             continue
         path = Path(entry)
         if path.is_dir():
-            found = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES) and one.is_file())
+            every = sorted(path.rglob("*"))
+            found = [one for one in every if one.name.endswith(SUFFIXES) and one.is_file()]
+            if sidecars:
+                alone = _alone(every, found)
+                absent |= {_name(one) for one in alone}
+                found += alone
             if not found:
                 raise InputError(f"{path}: no CSV below this folder (*.csv, *.csv.gz, *.csv.zst)")
             paths |= {_name(one): one for one in found}
         elif path.exists():
             paths[_name(path)] = path
+        elif sidecars and beside(path) is not None:
+            paths[_name(path)] = path
+            absent.add(_name(path))
         else:
             raise InputError(f"{path}: no such file; name a CSV, a folder of CSVs, or - for standard input")
-    return [Source(name, path) for name, path in sorted(paths.items())]
+    return [Source(name, path, name in absent) for name, path in sorted(paths.items())]
+
+
+def _alone(files: Sequence[Path], csvs: Sequence[Path]) -> list[Path]:
+    """The CSVs that belong to sidecars without one."""
+    known = {one.with_name(_plain(one.name)) for one in csvs}
+    wanted = {
+        one.with_name(_plain(one.name).removesuffix(SUFFIX) + ".csv")
+        for one in files
+        if _plain(one.name).endswith(SUFFIX) and one.is_file()
+    }
+    return sorted(wanted - known)
 
 
 def _name(path: Path) -> str:

@@ -67,17 +67,21 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     old, new = flat(before), flat(after)
     out = []
     for path in sorted(old.keys() | new.keys()):
-        if old.get(path) != new.get(path):
-            name = _short(path)
+        if old.get(path) != new.get(path) and not (path == FRAMEWORK and path not in old.keys() & new.keys()):
+            name = _short(path, new.get(FRAMEWORK) or old.get(FRAMEWORK))
             out.append(f"{name} {old.get(path, 'not recorded')} → {new.get(path, 'not recorded')}")
     return out
 
 
-def _short(path: str) -> str:
+FRAMEWORK = "software.framework.name"
+"""The framework's name: said with its version, and by itself only where it changed."""
+
+
+def _short(path: str, framework: str | None) -> str:
     """The part of a path that a person calls it by; a framework's version goes by the framework."""
     if path == "software.framework.version":
-        return "framework version"
-    return path.rsplit(".", 1)[-1]
+        return framework or "framework version"
+    return "framework" if path == FRAMEWORK else path.rsplit(".", 1)[-1]
 
 
 def digest(text: str) -> str:
