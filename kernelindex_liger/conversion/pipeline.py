@@ -20,7 +20,7 @@ from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
 from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.read import ahead, empty, read
-from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text
+from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.conversion.sidecar import Sidecar
 from kernelindex_liger.conversion.sources import Source, find
@@ -202,13 +202,13 @@ def convert(
             pass
         stream.settle()
         _readable(stream)
-        return stream.report(Documents(total=0))
+        return stream.report(Documents(written=0, unchanged=0))
     folder = Folder(Path(out))
     with _locked(folder, options.wait), folder:
         target = writer(options.format, folder, catalog, [source.name for source in sources])
         counts = _write(stream, target)
-        report = stream.report(Documents(total=counts.written + counts.unchanged, written=counts.written))
-        write_file(folder, "report.json", json_text(report).encode())
+        report = stream.report(Documents(written=counts.written, unchanged=counts.unchanged))
+        _write_report(folder, report)
     return report
 
 
@@ -257,6 +257,22 @@ def _write(stream: _Stream, target: Writer) -> Counts:
         return target.finish(stream.settle(), stream.linked())
     except OSError as error:
         raise refusal(error.filename or "output", error) from error
+
+
+def _write_report(folder: Folder, report: Report) -> None:
+    known = _known_report(folder.root / "report.json")
+    # a run that changed nothing leaves the report of the run that did the work
+    if known is None or report.documents.written or not report.same_but_counts(known):
+        write_file(folder, "report.json", json_text(report).encode())
+
+
+def _known_report(path: Path) -> Report | None:
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        return parse(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise refusal(path, error) from error
 
 
 def _readable(stream: _Stream) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
 from kernelindex_liger.conversion.rows import REASONS, Fault
 
@@ -50,16 +50,10 @@ class MalformedLine(BaseModel):
 
 
 class Documents(BaseModel):
-    """Documents of the output. What a run found there is no part of the report: the same input gives the same bytes."""
+    """Documents by whether this run had to write them, or they stood there already."""
 
-    total: int
-    written: int = Field(default=0, exclude=True)
-    """Documents that this run had to write; the others stood there already."""
-
-    @property
-    def unchanged(self) -> int:
-        """Documents that stood there already."""
-        return self.total - self.written
+    written: int
+    unchanged: int
 
 
 class SidecarFile(BaseModel):
@@ -180,6 +174,10 @@ class Report(BaseModel):
         """Whether anything in the input was at fault."""
         told_wrong = self.sidecars is not None and self.sidecars.bad
         return self.blamed("input") > 0 or told_wrong or any(one.error for one in self.inputs)
+
+    def same_but_counts(self, other: Report) -> bool:
+        """Whether two reports tell of the same input and output, whatever each run found there."""
+        return self.model_copy(update={"documents": other.documents}) == other
 
 
 class Tally:
