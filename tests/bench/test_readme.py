@@ -1,4 +1,4 @@
-"""The README's rehearsal, command by command and line by line."""
+"""The README's rehearsal, command by command and line by line, with no more than the extra that it names."""
 
 import os
 import re
@@ -15,7 +15,36 @@ pytestmark = [pytest.mark.bench, pytest.mark.slow]
 need("torch", "triton", "liger_kernel", "numpy")
 
 ANY_LINES = "…"
+PATH = os.pathsep.join([str(ROOT / "tests" / "bench" / "only_extra"), str(ROOT)])
 VARIES = re.compile(r"[\d.e+-]+ ms|\(\d+:\d+ left\)")
+
+
+IMPORTS = """
+import importlib, sys
+from kernelindex_liger.bench import registry
+from kernelindex_liger.bench.interpreter import enable
+enable()
+assert importlib.util.find_spec("pytest") is None, "what the extra does not bring is hidden"
+for name in registry.names():
+    kernel = registry.kernel(name)
+    if not any(p.role == "liger" and not p.requires for p in kernel.providers):
+        continue
+    for module in kernel.liger:
+        importlib.import_module(module)
+        print(module)
+"""
+
+
+def test_the_extra_brings_all_that_liger_kernel_imports():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", IMPORTS],
+        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": PATH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(set(done.stdout.split())) > 30
 
 
 def sessions():
@@ -39,7 +68,7 @@ def test_the_rehearsal_and_its_import_give_what_the_readme_shows(tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "kernelindex_liger", *arguments],
             cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "110", "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "COLUMNS": "110", "PYTHONPATH": PATH},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
