@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import os
 from collections.abc import Callable, Sequence
@@ -33,6 +34,19 @@ ROW = {
     "timestamp": "2026-01-02 03:04:05",
     "liger_version": "0.7.0",
 }
+
+
+REHEARSED = bool(os.environ.get("KERNELINDEX_LIGER_REHEARSE"))
+"""Whether every kernel must be rehearsed (`scripts/test --rehearse`): then a missing package is a failure."""
+
+
+def need(*modules: str) -> None:
+    """Skip the calling module where something of the bench extra is not installed; fail where it must be."""
+    for module in modules:
+        if REHEARSED:
+            importlib.import_module(module)
+        else:
+            pytest.importorskip(module, reason=f"{module} is not installed: scripts/test --rehearse installs it")
 
 
 @pytest.fixture(scope="session")

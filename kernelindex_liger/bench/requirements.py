@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelindex_liger.bench.spec import Kernel, Provider, Requirement
 
-EXTRA = {"torch": "torch", "triton": "triton", "liger_kernel": "liger-kernel"}
+EXTRA = {
+    "torch": "torch",
+    "triton": "triton",
+    "liger_kernel": "liger-kernel",
+    "numpy": "numpy",
+    "packaging": "packaging",
+}
 """Modules that measuring and rehearsing need, and the packages that bring them (the extra `bench`)."""
 
 INSTALL = "pip install 'kernelindex-liger[bench]'"

@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-import kernelindex_liger
+from kernelindex_liger.cli._version import print_version
 
 COMMANDS = {
     "csv": "Turn benchmark CSVs into linked KernelIndex documents.",
@@ -59,9 +59,14 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EXIT_STATUSES,
 )
-@click.version_option(kernelindex_liger.__version__, "-V", "--version", prog_name="ligerimport")
-def main() -> None:
+@click.option("--verbose", is_flag=True, is_eager=True, help="With --version: all versions, for a bug report.")
+@click.option(
+    "-V", "--version", is_flag=True, expose_value=False, callback=print_version, help="Show the version and exit."
+)
+def main(verbose: bool) -> None:
     """Liger-Kernel benchmark results as linked, content-addressed documents.
 
     Documents go to files or stdout; words for people go to stderr.
     """
+    if verbose:
+        raise click.UsageError("--verbose belongs to --version")

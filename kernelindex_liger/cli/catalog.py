@@ -9,6 +9,8 @@ import click
 
 from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_option, console, fail, handled, safe
 
+WHAT = ("kernels", "providers", "gpus", "protocols", "models")
+
 
 @click.group()
 def command() -> None:
@@ -16,7 +18,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("what", type=click.Choice(["kernels", "providers", "gpus", "protocols", "models"]), default="kernels")
+@click.argument("what", type=click.Choice(WHAT), default="kernels", metavar=f"[{'|'.join(WHAT)}]")
 @catalog_option
 @handled
 def list_(what: str, catalog: tuple[Path, ...]) -> None:

@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Moment(click.ParamType[datetime]):
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on only
     """An ISO 8601 date or moment; UTC where it names no zone."""
 
     name = "moment"

@@ -8,11 +8,13 @@ import sys
 
 import pytest
 
+from tests.conftest import need
+
 pytestmark = pytest.mark.bench
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("triton")
-pytest.importorskip("liger_kernel")
+need("torch", "triton", "liger_kernel", "numpy")
+
+import torch  # noqa: E402
 
 
 def interpreted(code):
@@ -176,7 +178,8 @@ def test_the_shared_rule_measures_each_pass_as_upstream_does():
 
 
 def test_quantiles_are_tritons():
-    testing = pytest.importorskip("triton.testing")
+    from triton import testing
+
     from kernelindex_liger.bench.harness import QUANTILES, quantiles
 
     for samples in ([3.0], [1.0, 2.0], [5.0, 1.0, 4.0, 2.5, 9.0, 0.25, 7.0]):

@@ -4,10 +4,13 @@ import math
 
 import pytest
 
+from tests.conftest import need
+
 pytestmark = pytest.mark.bench
 
-torch = pytest.importorskip("torch")
+need("torch")
 
+import torch  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from kernelindex_liger.bench.references import (  # noqa: E402
