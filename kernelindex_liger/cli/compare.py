@@ -74,11 +74,11 @@ def _inputs(before: Path, after: Path, limits: Thresholds, catalog: tuple[Path, 
 
 def _labels(folder: Path, names: tuple[str, ...], limits: Thresholds) -> tuple[list[RunJudgement], str | None]:
     from kernelindex_liger.cli.history import opened
-    from kernelindex_liger.history import judge, pair
+    from kernelindex_liger.history import judge
 
     history = opened(folder)
     if len(names) == 2:
-        return pair.of_history(history, names[0], names[1], limits), pair.CAUTION
+        return judge.judge_since(history, limits, names[0], names[1]), None
     if len(names) > 2:
         raise click.UsageError("with --history name no label, one, or two")
     return judge.judge(history, limits, names[0] if names else None), None

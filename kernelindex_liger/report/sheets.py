@@ -9,9 +9,11 @@ import polars as pl
 import kernelindex_liger
 from kernelindex_liger.history import cases as case_names
 from kernelindex_liger.history import marks as decisions
+from kernelindex_liger.history.caveats import usable
 from kernelindex_liger.history.errors import UnknownNameError
 from kernelindex_liger.history.judge import COLUMNS as JUDGED
-from kernelindex_liger.history.judge import judge_run, observations, usable
+from kernelindex_liger.history.judge import judge_run
+from kernelindex_liger.history.observations import observations
 from kernelindex_liger.report.data import COLUMNS, Sheet, panels
 
 if TYPE_CHECKING:
