@@ -69,7 +69,7 @@ def _harmless(rules: Caveats) -> list[str]:
     strange = [name for name in rules.leave_out if name not in KINDS and name not in known]
     if strange:
         raise BadInputError(
-            f"caveats.leave_out: neither a kind ({', '.join(KINDS)}) nor a caveat: {', '.join(strange)}; "
+            f"to leave out: neither a kind ({', '.join(KINDS)}) nor a caveat: {', '.join(strange)}; "
             "`ligerimport catalog caveats` lists them"
         )
     kept = {name for name, kind in known.items() if kind not in rules.leave_out and name not in rules.leave_out}

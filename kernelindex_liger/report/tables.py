@@ -44,13 +44,13 @@ def moved(cases: pl.DataFrame, caption: str) -> str:
         rows.append(
             (
                 f"{row['kernel']} {row['pass']}{metric}", row["provider"], row["case_key"] or "", row["case"][:8],
-                row["accepted"] or row["reason"] or "", change(row["ratio"]), amount(row["reference"], row["metric"]),
-                amount(row["value"], row["metric"]), spread, str(row["runs"]),
+                row["accepted"] or row["reason"] or "", ", ".join(row["caveats"] or ()), change(row["ratio"]),
+                amount(row["reference"], row["metric"]), amount(row["value"], row["metric"]), spread, str(row["runs"]),
             )
         )  # fmt: skip
-    headings = ("what", "provider", "case", "id", "note", "change", "before", "now", "spread", "runs")
+    headings = ("what", "provider", "case", "id", "note", "caveats", "change", "before", "now", "spread", "runs")
     more = f"<p>… and {cases.height - MOST} more.</p>" if cases.height > MOST else ""
-    return table(headings, rows, caption, text_columns=5) + more
+    return table(headings, rows, caption, text_columns=6) + more
 
 
 def values(panel: Panel) -> str:
