@@ -61,8 +61,6 @@ def command(
     else:
         judgements, note = _labels(folder, names, limits)
     click.echo(_rendered(judgements, note, form), nl=False)
-    if not judgements:
-        click.echo("nothing to judge: the history is empty", err=True)
     sys.exit(exit_status(judgements))
 
 

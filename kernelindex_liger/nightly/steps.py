@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.history.errors import BadInputError, HistoryError, UnwritableError
 from kernelindex_liger.history.files import write_text
+from kernelindex_liger.nightly import benchmark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +20,11 @@ if TYPE_CHECKING:
     from kernelindex_liger.nightly.settings import Settings
     from kernelindex_liger.nightly.source import Source
 
-BENCH_FAILED, NOTHING = 4, 5
-BENCH = [sys.executable, "-m", "kernelindex_liger", "bench"]
-"""How the benchmark is started: as a process of its own, so that nothing that it loads or breaks is the job's."""
+NOTHING = 5
+"""Status of a night with nothing to judge."""
+
+REHEARSED = "the benchmark was a rehearsal on the CPU, which measures nothing"
+"""Why a night has no runs."""
 
 INPUT = "input"
 """The folder in a night that holds its CSVs."""
@@ -39,7 +37,7 @@ class NothingNewError(Exception):
 class BenchFailedError(HistoryError):
     """The benchmark gave no row."""
 
-    status = BENCH_FAILED
+    status = benchmark.FAILED
 
 
 @dataclass(frozen=True)
@@ -82,31 +80,17 @@ def _bench(job: Job) -> dict[str, Any]:
     """`ligerimport bench` as a process of its own; it goes on where an earlier try left off."""
     results = job.input / "results.csv"
     job.input.mkdir(parents=True, exist_ok=True)
+    command = [*benchmark.COMMAND, *job.settings.bench.arguments, "-o", str(results)]
     try:
         with (job.night.folder / "bench.log").open("ab") as log:
-            status = _run([*BENCH, *job.settings.bench.arguments, "-o", str(results)], log, job.settings.bench.hours)
+            status = benchmark.run(command, log, job.settings.bench.hours)
     except OSError as error:
         raise UnwritableError(f"{job.night.folder}: cannot be written ({error.strerror or error})") from error
     if not results.exists():
         raise BenchFailedError(
             f"the benchmark measured nothing (status {status}); see {job.night.folder / 'bench.log'}"
         )
-    return {"identity": None, "label": job.night.name, "status": BENCH_FAILED if status else 0}
-
-
-def _run(command: list[str], log: IO[bytes], hours: float) -> int:
-    """Run `command` in a process group of its own, and end the whole group when the time is up or the job is ended."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-    try:
-        return process.wait(hours * 3600)
-    except subprocess.TimeoutExpired:
-        return BENCH_FAILED
-    finally:
-        for end, patience in ((signal.SIGINT, 60), (signal.SIGKILL, 5)):
-            if process.poll() is None:
-                os.killpg(process.pid, end)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(patience)
+    return {"identity": None, "label": job.night.name, "status": benchmark.FAILED if status else 0}
 
 
 def import_(job: Job) -> dict[str, Any]:
@@ -121,14 +105,19 @@ def import_(job: Job) -> dict[str, Any]:
         raise BadInputError(str(error)) from error
     except OutputError as error:
         raise UnwritableError(str(error)) from error
-    return {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input}
+    reasons = report.skipped_by_reason
+    rehearsed = job.source is None and report.bundles == 0 and set(reasons) == {"rehearsal"}
+    found = {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input and not rehearsed}
+    return found | ({"rehearsed": True} if rehearsed else {})
 
 
 def history(job: Job) -> dict[str, Any]:
-    """Add the night's runs. Raises `NothingNewError` when the history has all of them."""
+    """Add the night's runs; a rehearsal has none. Raises `NothingNewError` when the history has all of them."""
     from kernelindex_liger.history.feed import feed
     from kernelindex_liger.history.store import History
 
+    if (job.night.done("import") or {}).get("rehearsed"):
+        return {"labels": [], "rows": 0, "known": 0}
     kept = History(job.home / "history")
     found = job.night.done("measure") or {}
     folders = any(path.is_dir() for path in job.input.iterdir())
@@ -150,10 +139,11 @@ def judge(job: Job) -> dict[str, Any]:
     from kernelindex_liger.report import json_
 
     judgements = _judgements(job)
-    write_text(job.night.folder / "judgement.json", json_.render(judgements))
+    write_text(job.night.folder / "judgement.json", json_.render(judgements, _note(job)))
     slower = sum(judgement.confirmed_slower.height for judgement in judgements)
     judged = sum(judgement.judged for judgement in judgements)
-    return {"label": job.labels[-1], "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
+    label = job.labels[-1] if job.labels else None
+    return {"label": label, "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
 
 
 def report(job: Job) -> dict[str, Any]:
@@ -161,10 +151,12 @@ def report(job: Job) -> dict[str, Any]:
     from kernelindex_liger.report import markdown, text
 
     judgements = _judgements(job)
-    write_text(job.night.folder / "report.txt", text.render(judgements))
-    write_text(job.night.folder / "report.md", markdown.render(judgements))
+    write_text(job.night.folder / "report.txt", text.render(judgements, _note(job)))
+    write_text(job.night.folder / "report.md", markdown.render(judgements, _note(job)))
     if not job.settings.html:
         return {"html": "switched off"}
+    if not job.labels:
+        return {"html": "skipped: nothing was measured"}
     from kernelindex_liger.report import charts, html, sheets
 
     found = sheets.of_history(_history(job), _limits(job), job.labels[-1])
@@ -179,7 +171,13 @@ def report(job: Job) -> dict[str, Any]:
 def _judgements(job: Job) -> list[RunJudgement]:
     from kernelindex_liger.history.judge import judge as judged
 
+    if not job.labels:
+        return []
     return judged(_history(job), _limits(job), job.labels[-1])
+
+
+def _note(job: Job) -> str | None:
+    return None if job.labels else REHEARSED
 
 
 def _history(job: Job) -> History:
@@ -207,7 +205,7 @@ def status(night: Night) -> int:
     if judged == 1:
         return 1
     if (night.done("measure") or {}).get("status"):
-        return BENCH_FAILED
+        return benchmark.FAILED
     if (night.done("import") or {}).get("bad"):
         return BadInputError.status
     return int(judged)

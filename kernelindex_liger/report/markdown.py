@@ -23,7 +23,7 @@ MOST = 100
 def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     """All judgements as one Markdown document; `note` stands at the end."""
     if not judgements:
-        return "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
+        return f"## Benchmarks\n\nNothing to judge: {plain(note or 'the history is empty')}.\n"
     blocks = [_one(judgement) for judgement in judgements]
     if note:
         blocks.append(f"> {plain(note[0].upper() + note[1:])}.\n")

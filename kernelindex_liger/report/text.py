@@ -29,6 +29,8 @@ MOST = 40
 
 def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     """All judgements, one after the other; `note` stands at the end."""
+    if not judgements:
+        return f"Nothing to judge: {note or 'the history is empty'}.\n"
     blocks = [_one(judgement) for judgement in judgements]
     if note:
         blocks.append(f"Note: {note}.\n")

@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import write_csv
+from made import write_csv
 
 from kernelindex_liger.history.errors import UnwritableError
 from kernelindex_liger.history.store import History
-from kernelindex_liger.nightly import job, settings, steps
+from kernelindex_liger.nightly import benchmark, job, settings
 from kernelindex_liger.nightly.log import Log
 from kernelindex_liger.nightly.night import all_nights, take_up
 
@@ -101,7 +101,7 @@ def test_a_job_killed_at_a_step_goes_on_where_it_stopped(home, tmp_path, step, m
         """
         import os, signal, sys
         from pathlib import Path
-        from kernelindex_liger.nightly import job, settings, steps
+        from kernelindex_liger.nightly import benchmark, job, settings
         from kernelindex_liger.nightly.log import Log
         home, csv, name, moment = sys.argv[1:]
         real = getattr(steps, name)
@@ -226,7 +226,7 @@ def fake_bench(tmp_path, monkeypatch, body):
     """A program in the place of the benchmark: it is given -o and the settings' arguments."""
     program = tmp_path / "bench.py"
     program.write_text(body)
-    monkeypatch.setattr(steps, "BENCH", [sys.executable, str(program)])
+    monkeypatch.setattr(benchmark, "COMMAND", [sys.executable, str(program)])
 
 
 def bench_night(home):

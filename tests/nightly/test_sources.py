@@ -8,7 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from conftest import write_csv
+from made import write_csv
 
 from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.store import History

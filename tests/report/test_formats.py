@@ -31,7 +31,8 @@ def test_nothing_slower(history):
 
 
 def test_no_history():
-    assert markdown.render([]) == "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
+    assert markdown.render([]) == "## Benchmarks\n\nNothing to judge: the history is empty.\n"
+    assert text.render([]) == "Nothing to judge: the history is empty.\n"
 
 
 def test_too_little_history(history):
