@@ -59,14 +59,19 @@ def judge(history: History, thresholds: Thresholds, label: str | None = None) ->
 
     An empty history gives an empty list. Raises `UnknownNameError` for a label that no run has.
     """
+    if label is not None:
+        return judge_each(history, thresholds, [label])
+    runs = history.runs()
+    return judge_each(history, thresholds, [runs[-1].label]) if runs else []
+
+
+def judge_each(history: History, thresholds: Thresholds, labels: Sequence[str]) -> list[RunJudgement]:
+    """Judge all runs with each of `labels`, in their order; `UnknownNameError` for a label that no run has."""
     runs, rows = history.table(COLUMNS)
-    if not runs:
-        if label is not None:
-            raise UnknownNameError(f"{label}: the history is empty")
-        return []
     told = decisions.load(history)
-    chosen = labelled(runs, label if label is not None else runs[-1].label)
-    return [judge_run(run, runs, rows, thresholds, told) for run in chosen]
+    return [
+        judge_run(run, runs, rows, thresholds, told) for label in labels for run in labelled(runs, label)
+    ]  # fmt: skip
 
 
 def judge_since(history: History, thresholds: Thresholds, before: str, after: str) -> list[RunJudgement]:

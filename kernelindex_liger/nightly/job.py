@@ -54,12 +54,16 @@ def _night(home: Path, settings: Settings, log: Log, csv: str | None) -> int:
             continue
         outcome = _step(job, name, getattr(steps, function), log)
         if outcome is not None:
+            log.line(night.name, "night", "ended", f"exit status {outcome}, after {name}")
             return outcome
     status = steps.status(night)
     if not night.complete:
         night.close(status)
     if night.measured:
         retention.publish(home, night)
+        log.line(night.name, "latest", "done", "points at this night")
+    else:
+        log.line(night.name, "latest", "skipped", "nothing was measured")
     gone = retention.tidy(home, settings.keep, night.name)
     log.line(night.name, "retention", "done", f"{len(gone)} nights removed")
     log.line(night.name, "night", "done", f"exit status {status}")

@@ -59,9 +59,13 @@ class Job:
 
     @property
     def labels(self) -> list[str]:
-        """Labels of the runs that the history step added."""
-        found = self.night.done("history")
-        return list(found["labels"]) if found else []
+        """Labels to judge, the newest first: all that the night added, but only the newest of a history's first night.
+
+        A source that was not asked for some weeks gives several at once, each of which may say that a kernel vanished.
+        """
+        found = self.night.done("history") or {}
+        labels = list(reversed(found.get("labels", [])))
+        return labels[:1] if found.get("began") else labels
 
 
 def measure(job: Job) -> dict[str, Any]:
@@ -122,19 +126,28 @@ def history(job: Job) -> dict[str, Any]:
     found = job.night.done("measure") or {}
     folders = any(path.is_dir() for path in job.input.iterdir())
     label = None if folders else found.get("label") or job.night.name
+    before = job.night.state.get("before")
+    if before is None:
+        # Noted ahead of adding: a job killed in between still knows which runs are this night's.
+        before = job.night.state["before"] = sorted({run.label for run in kept.runs()})
+        job.night.save()
     added = feed(kept, [job.input], label, catalog=job.settings.import_.catalog)
-    named = {one.label for one in added if one.new}
+    named = {one.label for one in added if one.new or one.label not in before}
     if not named and job.night.state["tries"]["history"] > 1:
-        # Killed between adding and noting it down: the runs are there, and they are this night's.
         named = {one.label for one in added}
     labels = list(dict.fromkeys(run.label for run in kept.runs() if run.label in named))
     if not labels:
         raise NothingNewError("the history has every row of it already")
-    return {"labels": labels, "rows": sum(one.new for one in added), "known": sum(one.known for one in added)}
+    return {
+        "labels": labels,
+        "began": not before,
+        "rows": sum(one.new for one in added),
+        "known": sum(one.known for one in added),
+    }
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """The judgement of the newest label, as JSON."""
+    """The judgement of the night's runs, as JSON."""
     from kernelindex_liger.history.judgement import exit_status
     from kernelindex_liger.report import json_
 
@@ -142,8 +155,7 @@ def judge(job: Job) -> dict[str, Any]:
     write_text(job.night.folder / "judgement.json", json_.render(judgements, _note(job)))
     slower = sum(judgement.confirmed_slower.height for judgement in judgements)
     judged = sum(judgement.judged for judgement in judgements)
-    label = job.labels[-1] if job.labels else None
-    return {"label": label, "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
+    return {"labels": job.labels, "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
 
 
 def report(job: Job) -> dict[str, Any]:
@@ -159,7 +171,7 @@ def report(job: Job) -> dict[str, Any]:
         return {"html": "skipped: nothing was measured"}
     from kernelindex_liger.report import charts, html, sheets
 
-    found = sheets.of_history(_history(job), _limits(job), job.labels[-1])
+    found = sheets.of_labels(_history(job), _limits(job), job.labels)
     try:
         page = html.render(found, f"Liger kernel benchmarks, night {job.night.name}")
     except charts.MissingExtraError as error:
@@ -169,11 +181,9 @@ def report(job: Job) -> dict[str, Any]:
 
 
 def _judgements(job: Job) -> list[RunJudgement]:
-    from kernelindex_liger.history.judge import judge as judged
+    from kernelindex_liger.history.judge import judge_each
 
-    if not job.labels:
-        return []
-    return judged(_history(job), _limits(job), job.labels[-1])
+    return judge_each(_history(job), _limits(job), job.labels) if job.labels else []
 
 
 def _note(job: Job) -> str | None:

@@ -81,7 +81,7 @@ def test_a_rehearsed_night_walks_the_whole_road_and_is_never_0(home):
     assert History(home / "history").runs() == []
     assert not (home / "latest").exists()
     steps = [line.split()[2].rstrip(":") for line in first.stderr.splitlines() if "exit status" not in line]
-    assert steps == ["lock", "measure", "import", "history", "judge", "report", "retention"]
+    assert steps == ["lock", "measure", "import", "history", "judge", "report", "latest", "retention"]
 
     second = nightly(home)
     assert second.returncode == 5, second.stderr
