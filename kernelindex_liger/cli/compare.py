@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from kernelindex_liger.history.judgement import RunJudgement
     from kernelindex_liger.history.thresholds import Thresholds
 
+leave_out_option = click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="CAVEAT",
+    help="Leave rows with this caveat out of the judgement: an id, a kind (number, meaning, record), all, or none; "
+    "repeatable [default: as the limits say].",
+)
+
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", metavar="[LABEL | A B]", nargs=-1)
 @click.option("--history", "folder", type=click.Path(file_okay=False, path_type=Path), help="The history's folder.")
 @click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
 @click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
+@leave_out_option
 @catalog_option
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 @failing
@@ -29,20 +38,21 @@ def command(
     folder: Path | None,
     file: Path | None,
     preset: str | None,
+    leave_out: tuple[str, ...],
     catalog: tuple[Path, ...],
     form: str,
 ) -> None:
     """Say what got slower or faster.
 
-    With --history: the run LABEL (or the newest) against the runs before it, or the run B against the run A.
-    Without: the CSV or folder B against A; two runs alone cannot tell noise, so nothing is confirmed.
+    With --history: the run LABEL (or the newest) against the runs before it, or the run B against the history up to
+    the run A. Without: the CSV or folder B against A; two runs alone cannot tell noise, so nothing is confirmed.
 
     \b
     Exit status: 0 nothing confirmed slower, 1 something is, 5 nothing could be judged.
     """
     from kernelindex_liger.history.judgement import exit_status
 
-    limits = chosen_thresholds(file, preset)
+    limits = chosen_thresholds(file, preset, leave_out)
     note: str | None
     if folder is None:
         if len(names) != 2:
@@ -51,18 +61,22 @@ def command(
     else:
         judgements, note = _labels(folder, names, limits)
     click.echo(_rendered(judgements, note, form), nl=False)
-    if not judgements:
-        click.echo("nothing to judge: the history is empty", err=True)
     sys.exit(exit_status(judgements))
 
 
-def chosen_thresholds(file: Path | None, preset: str | None) -> Thresholds:
+def chosen_thresholds(file: Path | None, preset: str | None, leave_out: tuple[str, ...] = ()) -> Thresholds:
     """The limits that the options ask for."""
     from kernelindex_liger.history import thresholds
+    from kernelindex_liger.history.caveats import with_leave_out
+    from kernelindex_liger.history.errors import BadInputError
 
     if file is not None and preset is not None:
         raise click.UsageError("--thresholds and --preset exclude each other: name the preset in the file")
-    return thresholds.load(file) if file is not None else thresholds.preset(preset or "default")
+    limits = thresholds.load(file) if file is not None else thresholds.preset(preset or "default")
+    try:
+        return with_leave_out(limits, leave_out) if leave_out else limits
+    except BadInputError as error:
+        raise click.BadParameter(str(error), param_hint="--leave-out") from error
 
 
 def _inputs(before: Path, after: Path, limits: Thresholds, catalog: tuple[Path, ...]) -> tuple[list[RunJudgement], str]:
@@ -74,11 +88,11 @@ def _inputs(before: Path, after: Path, limits: Thresholds, catalog: tuple[Path, 
 
 def _labels(folder: Path, names: tuple[str, ...], limits: Thresholds) -> tuple[list[RunJudgement], str | None]:
     from kernelindex_liger.cli.history import opened
-    from kernelindex_liger.history import judge, pair
+    from kernelindex_liger.history import judge
 
     history = opened(folder)
     if len(names) == 2:
-        return pair.of_history(history, names[0], names[1], limits), pair.CAUTION
+        return judge.judge_since(history, limits, names[0], names[1]), None
     if len(names) > 2:
         raise click.UsageError("with --history name no label, one, or two")
     return judge.judge(history, limits, names[0] if names else None), None

@@ -38,6 +38,10 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+FAULT = 70
+"""Exit status of a fault in the program itself. Python's own would be 1, which says that something got slower."""
+
+
 def failing(command: Callable[P, R]) -> Callable[P, R]:
     """Turn what is wrong with inputs and folders into one message and its exit status."""
 
@@ -50,7 +54,21 @@ def failing(command: Callable[P, R]) -> Callable[P, R]:
         except HistoryError as error:
             fail(str(error), error.status)
 
-    return handled(guarded)
+    known = handled(guarded)
+
+    @functools.wraps(command)
+    def outermost(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return known(*args, **kwargs)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, it is told from a verdict
+            import traceback
+
+            traceback.print_exc()
+            fail("a fault in the program itself; please report the lines above", FAULT)
+
+    return outermost
 
 
 history_option = click.option(

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kernelindex_liger.cli._shared import catalog_option
+from kernelindex_liger.cli.compare import chosen_thresholds, leave_out_option
 from kernelindex_liger.cli.history import failing
+
+if TYPE_CHECKING:
+    from kernelindex_liger.history.thresholds import Thresholds
 
 FORMATS = ("html", "md", "json", "text")
 SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".txt": "text"}
@@ -24,6 +29,7 @@ SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".txt
 @click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the file's ending, else html]")
 @click.option("--thresholds", "file", type=click.Path(dir_okay=False, path_type=Path), help="TOML file with limits.")
 @click.option("--preset", type=click.Choice(["default", "strict", "lenient"]), help="Named limits [default: default].")
+@leave_out_option
 @catalog_option
 @click.option("--title", default="Liger kernel benchmarks", show_default=True, help="The page's title.")
 @failing
@@ -35,6 +41,7 @@ def command(
     form: str | None,
     file: Path | None,
     preset: str | None,
+    leave_out: tuple[str, ...],
     catalog: tuple[Path, ...],
     title: str,
 ) -> None:
@@ -52,11 +59,11 @@ def command(
         raise click.UsageError("name an import or a history with --history, one of the two")
     form = form or (SUFFIXES.get(output.suffix.lower(), "html") if output else "html")
     if folder is not None:
-        text, status = _of_history(folder, label, form, title, file, preset)
+        text, status = _of_history(folder, label, form, title, chosen_thresholds(file, preset, leave_out))
     else:
         assert source is not None  # noqa: S101 - the usage check above
-        if label is not None or file is not None or preset is not None:
-            raise click.UsageError("--label, --thresholds and --preset are for a history")
+        if label is not None or file is not None or preset is not None or leave_out:
+            raise click.UsageError("--label, --thresholds, --preset and --leave-out are for a history")
         text, status = _of_import(source, form, title, catalog), 0
     if output is None:
         click.echo(text, nl=False)
@@ -66,16 +73,13 @@ def command(
     sys.exit(status)
 
 
-def _of_history(
-    folder: Path, label: str | None, form: str, title: str, file: Path | None, preset: str | None
-) -> tuple[str, int]:
-    from kernelindex_liger.cli.compare import chosen_thresholds
+def _of_history(folder: Path, label: str | None, form: str, title: str, limits: Thresholds) -> tuple[str, int]:
     from kernelindex_liger.cli.history import opened
     from kernelindex_liger.history.judge import judge
     from kernelindex_liger.history.judgement import exit_status
     from kernelindex_liger.report import json_, markdown, text
 
-    history, limits = opened(folder), chosen_thresholds(file, preset)
+    history = opened(folder)
     if form == "html":
         from kernelindex_liger.report import html, sheets
 

@@ -37,15 +37,16 @@ CASES: dict[str, pl.DataType] = {
     "reason": pl.String(),
     "retired": pl.Boolean(),
     "accepted": pl.String(),
+    "caveats": pl.List(pl.String()),
 }
 """Columns of a judgement's cases.
 
 `value` and `reference` (the median of the earlier runs) are nanoseconds or bytes; `ratio` is value / reference;
 `against_shift` is the ratio with the run-wide shift taken out; `spread` and `threshold` are shares (0.02 is 2 %);
 `runs` counts the earlier runs that are the measure; `strength` is `suspected` or `confirmed` for slower and
-faster, or `drifted` for cases known to be slower than at their segment's start; `previous` is the label of the case's
-run before;
-`accepted` is the reason given when a change was accepted."""
+faster, `drifted` for cases known to be slower than at their segment's start, or `standing` for what was confirmed when
+the same commit was measured before; `previous` is the label of the case's run before; `accepted` is the reason given
+when a change was accepted; `caveats` are those of the case's newest row."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,13 @@ class RunJudgement:
     new_kernels: tuple[str, ...] = ()
     """Kernels that no earlier run on the machine had."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Rows left out of the judgement, by caveat or status."""
+    """Cases of the run that are left out of the judgement, by caveat or status."""
+    with_caveats: dict[str, int] = field(default_factory=dict)
+    """Cases of the run that are judged with a caveat, by caveat."""
+    other_meaning: dict[str, int] = field(default_factory=dict)
+    """Cases whose value means something else than in their run before, by what changed: `unit-gradient → none`."""
+    repeats: str | None = None
+    """Label of the run that measured the same commit first, just before."""
 
     @property
     def judged(self) -> int:
@@ -118,7 +125,7 @@ class RunJudgement:
 
     @property
     def confirmed_slower(self) -> pl.DataFrame:
-        """Cases that alarm: slower twice in a row and not retired."""
+        """Cases that alarm: slower in the runs of two commits or nights in a row, and not retired."""
         return self.select("slower", "confirmed")
 
     def select(self, verdict: str, strength: str | None = None) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """The arithmetic of the judgement: windows, medians, spreads, run-wide shifts. Everything in logarithms.
 
 Observations are a table of `case`, `run` and `log` (natural logarithm of nanoseconds or bytes), one row a case
-and run. Position 0 is the judged run, 1 the case's run before it, and so on.
+and run. Position 0 is the judged run, 1 the case's run before it, and so on; a commit that was measured several times
+in a row counts once.
 """
 
 from __future__ import annotations
@@ -29,30 +30,43 @@ TIMES = ("speed", "speed_graph")
 """Metrics whose values are nanoseconds; the run-wide shift is theirs."""
 
 
-def positions(observed: pl.DataFrame, run: int) -> pl.DataFrame:
-    """`observed` with `position`, for the cases that were measured in `run`; later runs are left out."""
+def positions(observed: pl.DataFrame, run: int, until: int | None = None) -> pl.DataFrame:
+    """`observed` with `position`, for the cases that were measured in `run`; later runs are left out.
+
+    With `until`, the case's newest run after `until` has position 1, even where there is none; those up to `until`
+    follow from 2 on, and what else lies between is left out.
+    """
     present = observed.filter(pl.col("run") == run).select("case")
-    return (
+    placed = (
         observed.filter(pl.col("run") <= run)
         .join(present, on="case", how="semi")
         .sort("run", descending=True)
         .with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over("case").alias("position"))
     )
+    if until is None:
+        return placed
+    between = (pl.col("run") > until) & (pl.col("run") < run)
+    placed = placed.filter(~between | (pl.col("position") == 1))
+    old = pl.col("run") <= until
+    missing = (~between.any().over("case")).cast(pl.Int64)
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over("case") + missing
+    return placed.with_columns(position=pl.when(old).then(place).otherwise("position"))
 
 
 def anchors(placed: pl.DataFrame) -> pl.DataFrame:
     """One row a case: its level at the segment's start, to see what crept up on the windows.
 
     The `anchor` is the median of the first `window` runs, `anchor_spread` their scaled spread; `recent0` is the
-    least of the last `RECENT` runs, `recent1` that of the `RECENT` runs that end with the run before. Cases
-    with too few runs after the first window have no row.
+    least of the last `RECENT` runs, `recent1` that of the `RECENT` runs that end with the run before, as it first
+    measured its commit. Cases with too few runs after the first window have no row.
     """
     placed = placed.with_columns(total=pl.len().over("case")).filter(pl.col("total") >= pl.col("window") + RECENT)
     first = pl.col("position") >= pl.col("total") - pl.col("window")
+    then = pl.when(pl.col("position") == 1).then("first").otherwise("log")
     centres = placed.group_by("case").agg(
         pl.col("log").filter(first).median().alias("anchor"),
         pl.col("log").filter(pl.col("position") < RECENT).min().alias("recent0"),
-        pl.col("log").filter(pl.col("position").is_between(1, RECENT)).min().alias("recent1"),
+        then.filter(pl.col("position").is_between(1, RECENT)).min().alias("recent1"),
     )
     spreads = (
         placed.filter(first)
@@ -63,14 +77,14 @@ def anchors(placed: pl.DataFrame) -> pl.DataFrame:
     return centres.join(spreads, on="case")
 
 
-def windows(placed: pl.DataFrame) -> pl.DataFrame:
+def windows(placed: pl.DataFrame, first: int = 1) -> pl.DataFrame:
     """One row a case: the newest values and what they are measured with.
 
     `placed` is `positions`' table joined with each case's `window`. Gives `log0` and `log1` (values at positions
     0 and 1), `run1`, and for each of the two the median `reference`, the scaled `spread` and the number `runs` of
-    the window before it.
+    the window before it. Position 0's window begins at `first`: 2 where position 1 is none of its measure.
     """
-    inside = [pl.col("position").is_between(at + 1, pl.col("window") + at) for at in (0, 1)]
+    inside = [pl.col("position").is_between(begin, pl.col("window") + begin - 1) for begin in (first, 2)]
     centres = placed.group_by("case").agg(
         *(pl.col("log").filter(pl.col("position") == at).first().alias(f"log{at}") for at in (0, 1)),
         pl.col("run").filter(pl.col("position") == 1).first().alias("run1"),

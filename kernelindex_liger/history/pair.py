@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from kernelindex_liger.history import cases as case_names
-from kernelindex_liger.history.errors import UnknownNameError
-from kernelindex_liger.history.judge import ORDER, observations, usable
+from kernelindex_liger.history.caveats import kept, left_out, usable
+from kernelindex_liger.history.judge import ABOUT, ORDER
 from kernelindex_liger.history.judgement import CASES, RunJudgement, RunWide
 from kernelindex_liger.history.measure import TIMES, shift_of
-from kernelindex_liger.history.source import SCHEMA
+from kernelindex_liger.history.observations import observations
 
 if TYPE_CHECKING:
-    from kernelindex_liger.history.store import History
     from kernelindex_liger.history.thresholds import Thresholds
 
 CAUTION = "two runs alone cannot tell a change from noise: nothing here is confirmed"
 """What every comparison of two inputs says."""
+
+MEANINGS = ("old_meaning", "new_meaning")
 
 
 def compare(
@@ -40,15 +41,18 @@ def compare(
 def _machine(machine: str, sides: list[pl.DataFrame], thresholds: Thresholds, labels: tuple[str, str]) -> RunJudgement:
     old, new = (side.filter(pl.col("machine") == machine) for side in sides)
     values = [
-        observations(side.with_columns(run=pl.lit(0))).select("case", pl.col("log").alias(name))
+        observations(side.with_columns(run=pl.lit(0))).select(
+            "case", pl.col("log").alias(name), pl.col("meaning").alias(f"{name}_meaning")
+        )
         for side, name in ((old, "old"), (new, "new"))
     ]
-    table = (
-        values[0].join(values[1], on="case", how="full", coalesce=True).with_columns(move=pl.col("new") - pl.col("old"))
-    )
-    fields = ["case", "name", "kernel", "pass", "provider", "metric", "case_key", "x_name", "x_value", "role"]
-    about = pl.concat([old.select(fields), new.select(fields)]).unique("case", keep="last", maintain_order=True)
+    table = values[0].join(values[1], on="case", how="full", coalesce=True)
+    apart = (pl.col("old_meaning") != pl.col("new_meaning")).fill_null(value=False)
+    table = table.with_columns(apart=apart, move=pl.when(~apart).then(pl.col("new") - pl.col("old")))
+    about = pl.concat([old.select(ABOUT), new.select(ABOUT)]).unique("case", keep="last", maintain_order=True)
     table = table.join(about, on="case", how="left")
+    were, are = (pl.when(pl.col(name) == "").then(pl.lit("none")).otherwise(name) for name in MEANINGS)
+    changes = table.filter("apart").group_by(pl.format("{} → {}", were, are).alias("what")).len().sort("what")
     timed = pl.col("metric").is_in(TIMES)
     moved = shift_of(table.filter(timed, pl.col("move").is_not_null()).select("move", "role"), thresholds.shift)
     net = pl.col("move") - pl.when(timed).then(moved[0] if moved else 0.0).otherwise(0.0)
@@ -72,11 +76,10 @@ def _machine(machine: str, sides: list[pl.DataFrame], thresholds: Thresholds, la
         threshold=limit.exp() - 1,
         runs=pl.col("old").is_not_null().cast(pl.Int64),
         previous=pl.lit(labels[0]),
-        reason=pl.lit(None),
+        reason=pl.when("apart").then(pl.format("its caveats changed: {} → {}", were, are)),
         retired=pl.lit(value=False),
         accepted=pl.lit(None),
     ).with_columns(strength=pl.when(pl.col("verdict").is_in(["slower", "faster"])).then(pl.lit("suspected")))
-    left_out = new["fault"].drop_nulls().value_counts(name="rows").sort("fault")
     return RunJudgement(
         run=None,
         label=labels[1],
@@ -88,7 +91,9 @@ def _machine(machine: str, sides: list[pl.DataFrame], thresholds: Thresholds, la
         shift=RunWide(math.exp(moved[0]), moved[1], moved[2], "suspected") if moved else None,
         vanished_kernels=tuple(sorted(set(old["kernel"]) - set(new["kernel"]))),
         new_kernels=tuple(sorted(set(new["kernel"]) - set(old["kernel"]))) if old.height else (),
-        left_out={str(fault): int(number) for fault, number in left_out.iter_rows()},
+        left_out=left_out(new),
+        with_caveats=kept(new),
+        other_meaning={str(what): int(cases) for what, cases in changes.iter_rows()},
     )
 
 
@@ -98,15 +103,3 @@ def _environment_changes(old: pl.DataFrame, new: pl.DataFrame) -> tuple[str, ...
         return ()
     newest = [case_names.settings(side.sort("observed_at")["environment"][-1]) for side in (old, new)]
     return tuple(case_names.differences(*newest))
-
-
-def of_history(history: History, before: str, after: str, thresholds: Thresholds) -> list[RunJudgement]:
-    """The runs labelled `after` against those labelled `before`; `UnknownNameError` for a label of no run."""
-    rows = history.rows().filter(~pl.col("carried"))
-    tables = []
-    for label in (before, after):
-        table = rows.filter(pl.col("label") == label).select(list(SCHEMA))
-        if table.is_empty():
-            raise UnknownNameError(f"{label}: no run has this label; `history list` shows them")
-        tables.append(table)
-    return compare(tables[0], tables[1], thresholds, (before, after))

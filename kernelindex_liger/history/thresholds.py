@@ -20,8 +20,8 @@ share = 0.25                 # this share of them moved one way, baselines too: 
 reach = 100                  # cases up to 100 times as long as what the host added confirm nothing then
 
 [caveats]
-leave_out = ["number"]       # kinds of caveats whose rows are left out: number, meaning, record
-tolerate = ["single-sample"] # but rows with no other caveat than these are judged all the same
+leave_out = ["number"]       # caveats whose rows are left out: kinds (number, meaning, record) or ids
+tolerate = ["single-sample"] # these never leave a row out, nor tell it from the case's other rows
 
 [[rule]]                     # the last rule that fits a case counts
 kernel = "rms_norm"          # patterns with * and ?; also provider, pass, metric
@@ -89,9 +89,10 @@ class Launch(_Strict):
 class Caveats(_Strict):
     """Which known faults of a number keep it from being judged."""
 
-    leave_out: tuple[Literal["number", "meaning", "record"], ...] = Field(default=("number",), strict=False)
-    """Kinds of caveats whose rows are left out; caveats that the catalogue does not know always are."""
+    leave_out: tuple[str, ...] = Field(strict=False)
+    """Kinds or ids of caveats whose rows are left out; caveats that the catalogue does not know always are."""
     tolerate: tuple[str, ...] = Field(default=(), strict=False)
+    """Ids of caveats that neither leave a row out nor tell its meaning from others'."""
 
 
 class Rule(_Strict):
@@ -115,7 +116,7 @@ class Thresholds(_Strict):
     memory: Limits
     shift: Shift = Shift()
     launch: Launch = Launch()
-    caveats: Caveats = Caveats()
+    caveats: Caveats
     rule: tuple[Rule, ...] = Field(default=(), strict=False)
 
 
@@ -123,14 +124,17 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "default": {
         "time": {"change": 0.10, "noise": 4.0, "window": 12, "least_runs": 3},
         "memory": {"change": 0.01, "noise": 4.0, "window": 12, "least_runs": 2},
+        "caveats": {"leave_out": ["number"]},
     },
     "strict": {
         "time": {"change": 0.05, "noise": 3.0, "window": 12, "least_runs": 3},
         "memory": {"change": 0.001, "noise": 0.0, "window": 12, "least_runs": 1},
+        "caveats": {"leave_out": ["number"]},
     },
     "lenient": {
         "time": {"change": 0.20, "noise": 6.0, "window": 12, "least_runs": 5},
         "memory": {"change": 0.05, "noise": 4.0, "window": 12, "least_runs": 3},
+        "caveats": {"leave_out": ["number"]},
     },
 }
 """default: measured on a year of weekly runs of upstream's own (see docs/history.md). strict: a quiet machine with

@@ -41,7 +41,7 @@ def verdicts(
         limit0=pl.max_horizontal("change", pl.col("noise") * pl.col("spread0")),
         limit1=pl.max_horizontal("change", pl.col("noise") * pl.col("spread1")),
         enough0=(pl.col("runs0") >= pl.col("least")).fill_null(value=False),
-        enough1=(pl.col("runs1") >= pl.col("least")).fill_null(value=False),
+        enough1=((pl.col("runs1") >= pl.col("least")) & pl.col("log1").is_not_null()).fill_null(value=False),
         just=(pl.col("run1") == before).fill_null(value=False),
     )
     shift, taken = run_wide(table.filter("enough0"), thresholds.shift)
@@ -150,6 +150,7 @@ def _reason() -> pl.Expr:
     """Why a case has no verdict about its speed, or only a suspicion."""
     runs = pl.col("runs0").fill_null(0)
     counted = pl.format("{} earlier runs of {} needed", runs, pl.col("least"))
+    meaning = pl.format("{}, its caveats having changed: {} → {}", counted, _named("was"), _named("now"))
     return (
         pl.when(pl.col("came") == "gone")
         .then(pl.coalesce("fault", pl.lit("not measured in this run")))
@@ -169,7 +170,13 @@ def _reason() -> pl.Expr:
         .then(None)
         .when(pl.col("since").is_not_null())
         .then(pl.format("{} since the change was accepted", counted))
+        .when(pl.col("was").is_not_null())
+        .then(meaning)
         .when(runs == 0)
         .then(pl.lit("first time in this environment"))
         .otherwise(counted)
     )
+
+
+def _named(caveats: str) -> pl.Expr:
+    return pl.when(pl.col(caveats) == "").then(pl.lit("none")).otherwise(caveats)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kernelindex_liger.history.judge import COLUMNS, observations, usable
+from kernelindex_liger.history.caveats import usable
+from kernelindex_liger.history.judge import COLUMNS
+from kernelindex_liger.history.observations import observations
 from kernelindex_liger.history.thresholds import preset
 
 if TYPE_CHECKING:

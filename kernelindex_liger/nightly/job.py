@@ -55,11 +55,16 @@ def _night(home: Path, settings: Settings, log: Log, csv: str | None) -> int:
             continue
         outcome = _step(job, name, getattr(steps, function), log)
         if outcome is not None:
+            log.line(night.name, "night", "ended", f"exit status {outcome}, after {name}")
             return outcome
     status = steps.status(night)
     if not night.complete:
         night.close(status)
-    retention.publish(home, night)
+    if night.measured:
+        retention.publish(home, night)
+        log.line(night.name, "latest", "done", "points at this night")
+    else:
+        log.line(night.name, "latest", "skipped", "nothing was measured")
     gone = retention.tidy(home, settings.keep, night.name)
     log.line(night.name, "retention", "done", f"{len(gone)} nights removed")
     log.line(night.name, "night", "done", f"exit status {status}")
@@ -98,11 +103,11 @@ def _labels(home: Path) -> frozenset[str]:
 
 
 def _mend(home: Path) -> None:
-    """Point `latest` at the newest complete night, should a job have been killed just before it did so."""
-    complete = [night for night in all_nights(home) if night.complete]
+    """Point `latest` at the newest complete night with runs, should a job have been killed just before it did so."""
+    measured = [night for night in all_nights(home) if night.measured]
     latest = home / "latest"
-    if complete and not (latest.is_symlink() and latest.readlink().name == complete[-1].name):
-        retention.publish(home, complete[-1])
+    if measured and not (latest.is_symlink() and latest.readlink().name == measured[-1].name):
+        retention.publish(home, measured[-1])
 
 
 def _seen(home: Path, kind: str) -> str | None:

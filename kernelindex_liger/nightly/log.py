@@ -20,7 +20,7 @@ class Log:
         self.quiet = quiet
 
     def line(self, night: str, step: str, outcome: str, detail: str = "", seconds: float | None = None) -> None:
-        """Say what became of `step`: done, skipped, failed, started."""
+        """Say what became of `step`: done, skipped, failed; of a whole night also ended."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         taken = None if seconds is None else round(seconds, 3)
         if self.form == "json":

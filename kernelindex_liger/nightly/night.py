@@ -35,6 +35,11 @@ class Night:
         return bool(self.state.get("complete"))
 
     @property
+    def measured(self) -> bool:
+        """Whether the night is complete and its runs are in the history; a rehearsal has none."""
+        return self.complete and bool((self.done("history") or {}).get("labels"))
+
+    @property
     def begun(self) -> datetime:
         """When the night was begun (UTC)."""
         return datetime.fromisoformat(self.state["begun"])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.files import refusal, write_text
 from kernelindex_liger.history.errors import BadInputError, HistoryError
+from kernelindex_liger.nightly import benchmark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +20,11 @@ if TYPE_CHECKING:
     from kernelindex_liger.nightly.settings import Settings
     from kernelindex_liger.nightly.source import Source
 
-BENCH_FAILED, NOTHING = 4, 5
-BENCH = [sys.executable, "-m", "kernelindex_liger", "bench"]
-"""How the benchmark is started: as a process of its own, so that nothing that it loads or breaks is the job's."""
+NOTHING = 5
+"""Status of a night with nothing to judge."""
+
+REHEARSED = "the benchmark was a rehearsal on the CPU, which measures nothing"
+"""Why a night has no runs."""
 
 INPUT = "input"
 """The folder in a night that holds its CSVs."""
@@ -39,7 +37,7 @@ class NothingNewError(Exception):
 class BenchFailedError(HistoryError):
     """The benchmark gave no row."""
 
-    status = BENCH_FAILED
+    status = benchmark.FAILED
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,13 @@ class Job:
 
     @property
     def labels(self) -> list[str]:
-        """Labels of the runs that the history step added."""
-        found = self.night.done("history")
-        return list(found["labels"]) if found else []
+        """Labels to judge, the newest first: all that the night added, but only the newest of a history's first night.
+
+        A source that was not asked for some weeks gives several at once, each of which may say that a kernel vanished.
+        """
+        found = self.night.done("history") or {}
+        labels = list(reversed(found.get("labels", [])))
+        return labels[:1] if found.get("began") else labels
 
 
 def measure(job: Job) -> dict[str, Any]:
@@ -82,31 +84,17 @@ def _bench(job: Job) -> dict[str, Any]:
     """`ligerimport bench` as a process of its own; it goes on where an earlier try left off."""
     results = job.input / "results.csv"
     job.input.mkdir(parents=True, exist_ok=True)
+    command = [*benchmark.COMMAND, *job.settings.bench.arguments, "-o", str(results)]
     try:
         with (job.night.folder / "bench.log").open("ab") as log:
-            status = _run([*BENCH, *job.settings.bench.arguments, "-o", str(results)], log, job.settings.bench.hours)
+            status = benchmark.run(command, log, job.settings.bench.hours)
     except OSError as error:
         raise refusal(job.night.folder, error) from error
     if not results.exists():
         raise BenchFailedError(
             f"the benchmark measured nothing (status {status}); see {job.night.folder / 'bench.log'}"
         )
-    return {"identity": None, "label": job.night.name, "status": BENCH_FAILED if status else 0}
-
-
-def _run(command: list[str], log: IO[bytes], hours: float) -> int:
-    """Run `command` in a process group of its own, and end the whole group when the time is up or the job is ended."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-    try:
-        return process.wait(hours * 3600)
-    except subprocess.TimeoutExpired:
-        return BENCH_FAILED
-    finally:
-        for end, patience in ((signal.SIGINT, 60), (signal.SIGKILL, 5)):
-            if process.poll() is None:
-                os.killpg(process.pid, end)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(patience)
+    return {"identity": None, "label": job.night.name, "status": benchmark.FAILED if status else 0}
 
 
 def import_(job: Job) -> dict[str, Any]:
@@ -119,39 +107,53 @@ def import_(job: Job) -> dict[str, Any]:
         report = convert([job.input], job.night.folder / "out", options)
     except InputError as error:
         raise BadInputError(str(error)) from error
-    return {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input}
+    reasons = report.skipped_by_reason
+    rehearsed = job.source is None and report.bundles == 0 and set(reasons) == {"rehearsal"}
+    found = {"bundles": report.bundles, "skipped": report.skipped_rows, "bad": report.bad_input and not rehearsed}
+    return found | ({"rehearsed": True} if rehearsed else {})
 
 
 def history(job: Job) -> dict[str, Any]:
-    """Add the night's runs. Raises `NothingNewError` when the history has all of them."""
+    """Add the night's runs; a rehearsal has none. Raises `NothingNewError` when the history has all of them."""
     from kernelindex_liger.history.feed import feed
     from kernelindex_liger.history.store import History
 
+    if (job.night.done("import") or {}).get("rehearsed"):
+        return {"labels": [], "rows": 0, "known": 0}
     kept = History(job.home / "history")
     found = job.night.done("measure") or {}
     folders = any(path.is_dir() for path in job.input.iterdir())
     label = None if folders else found.get("label") or job.night.name
+    before = job.night.state.get("before")
+    if before is None:
+        # Noted ahead of adding: a job killed in between still knows which runs are this night's.
+        before = job.night.state["before"] = sorted({run.label for run in kept.runs()})
+        job.night.save()
     added = feed(kept, [job.input], label, catalog=job.settings.import_.catalog)
-    named = {one.label for one in added if one.new}
+    named = {one.label for one in added if one.new or one.label not in before}
     if not named and job.night.state["tries"]["history"] > 1:
-        # Killed between adding and noting it down: the runs are there, and they are this night's.
         named = {one.label for one in added}
     labels = list(dict.fromkeys(run.label for run in kept.runs() if run.label in named))
     if not labels:
         raise NothingNewError("the history has every row of it already")
-    return {"labels": labels, "rows": sum(one.new for one in added), "known": sum(one.known for one in added)}
+    return {
+        "labels": labels,
+        "began": not before,
+        "rows": sum(one.new for one in added),
+        "known": sum(one.known for one in added),
+    }
 
 
 def judge(job: Job) -> dict[str, Any]:
-    """The judgement of the newest label, as JSON."""
+    """The judgement of the night's runs, as JSON."""
     from kernelindex_liger.history.judgement import exit_status
     from kernelindex_liger.report import json_
 
     judgements = _judgements(job)
-    write_text(job.night.folder / "judgement.json", json_.render(judgements))
+    write_text(job.night.folder / "judgement.json", json_.render(judgements, _note(job)))
     slower = sum(judgement.confirmed_slower.height for judgement in judgements)
     judged = sum(judgement.judged for judgement in judgements)
-    return {"label": job.labels[-1], "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
+    return {"labels": job.labels, "status": exit_status(judgements), "judged": judged, "confirmed slower": slower}
 
 
 def report(job: Job) -> dict[str, Any]:
@@ -159,13 +161,15 @@ def report(job: Job) -> dict[str, Any]:
     from kernelindex_liger.report import markdown, text
 
     judgements = _judgements(job)
-    write_text(job.night.folder / "report.txt", text.render(judgements))
-    write_text(job.night.folder / "report.md", markdown.render(judgements))
+    write_text(job.night.folder / "report.txt", text.render(judgements, _note(job)))
+    write_text(job.night.folder / "report.md", markdown.render(judgements, _note(job)))
     if not job.settings.html:
         return {"html": "switched off"}
+    if not job.labels:
+        return {"html": "skipped: nothing was measured"}
     from kernelindex_liger.report import charts, html, sheets
 
-    found = sheets.of_history(_history(job), _limits(job), job.labels[-1])
+    found = sheets.of_labels(_history(job), _limits(job), job.labels)
     try:
         page = html.render(found, f"Liger kernel benchmarks, night {job.night.name}")
     except charts.MissingExtraError as error:
@@ -175,9 +179,13 @@ def report(job: Job) -> dict[str, Any]:
 
 
 def _judgements(job: Job) -> list[RunJudgement]:
-    from kernelindex_liger.history.judge import judge as judged
+    from kernelindex_liger.history.judge import judge_each
 
-    return judged(_history(job), _limits(job), job.labels[-1])
+    return judge_each(_history(job), _limits(job), job.labels) if job.labels else []
+
+
+def _note(job: Job) -> str | None:
+    return None if job.labels else REHEARSED
 
 
 def _history(job: Job) -> History:
@@ -205,7 +213,7 @@ def status(night: Night) -> int:
     if judged == 1:
         return 1
     if (night.done("measure") or {}).get("status"):
-        return BENCH_FAILED
+        return benchmark.FAILED
     if (night.done("import") or {}).get("bad"):
         return BadInputError.status
     return int(judged)

@@ -56,7 +56,7 @@ def template(kind: str, x: str, y: str) -> dict[str, Any]:
     """The Vega-Lite specification of a chart without its data.
 
     `kind` is `band` (fields x, y, lo, hi, s), `line` (x, y, s), `ratio` (x, y, s) or `history` (x: run, y, s, d: case,
-    cut: what changed); `x` is
+    p: newest value of its case, cut: what changed); `x` is
     `log`, `linear` or `ordinal`, `y` is `log` or `linear`. `y`'s title is set by the page.
     """
     alt = _altair()
@@ -72,6 +72,9 @@ def template(kind: str, x: str, y: str) -> dict[str, Any]:
     spec: dict[str, Any] = chart.to_dict(validate=True)
     for part in (spec, *spec["layer"]):
         part.pop("data", None)  # altair writes an empty one, which would hide the page's
+    for part in spec["layer"]:
+        if "datum" in part["encoding"].get("y", {}):
+            part["data"] = {"values": [{}]}  # one line at 1, not one a row
     spec.pop("datasets", None)
     return spec
 
@@ -146,7 +149,10 @@ def _history(alt: ModuleType, x: str, y: str) -> Any:
         .mark_rule(color="currentColor", strokeWidth=2, strokeDash=[2, 3])
         .encode(x=axis, tooltip=[alt.Tooltip("cut:N", title="new segment")])
     )
-    points = base.mark_point(size=22, filled=True, opacity=0.8).encode(
-        shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip
+    # One mark a case, at its newest value: a mark a run would be most of what the page holds.
+    points = (
+        base.transform_filter("datum.p")
+        .mark_point(size=30, filled=True)
+        .encode(shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip)
     )
     return alt.layer(even, cut, base.mark_line(strokeWidth=1.3, opacity=0.7), points)

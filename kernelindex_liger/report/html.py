@@ -24,6 +24,8 @@ POLICY = (
 )
 """What the page may do: run its own script and nothing else. Vega compiles its expressions, hence `unsafe-eval`."""
 
+NO_SCRIPT = "The charts and their tables are drawn by this page's own script, which is switched off."
+
 WIDE = 8.0
 """Values further apart than this factor get a logarithmic axis."""
 
@@ -34,14 +36,14 @@ def render(sheets: list[Sheet], title: str) -> str:
     body = "".join(page.sheet(number, sheet) for number, sheet in enumerate(sheets))
     if not sheets:
         body = "<p>The history is empty: nothing to report.</p>"
-    data = _json({"templates": page.templates, "charts": page.data})
+    data = _json({"templates": page.templates, "charts": page.data, "tables": page.tables})
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
-        f"<header><h1>{escape(title)}</h1></header>\n{_contents(sheets)}<main>\n{body}</main>\n"
+        f"<header><h1>{escape(title)}</h1></header>\n<noscript><p>{NO_SCRIPT}</p></noscript>\n{_contents(sheets)}<main>\n{body}</main>\n"
         f'<script id="data" type="application/json">{data}</script>\n'
         f"<script>{_script(charts.bundle())}</script>\n<script>{_asset('page.js')}</script>\n</body>\n</html>\n"
     )
@@ -81,6 +83,7 @@ class _Page:
     def __init__(self) -> None:
         self.templates: dict[str, dict[str, Any]] = {}
         self.data: list[dict[str, Any]] = []
+        self.tables: list[dict[str, Any]] = []
 
     def sheet(self, number: int, sheet: Sheet) -> str:
         parts = [f'<section id="m{number}"><h2>{escape(sheet.label)} on {escape(sheet.machine)}</h2>']
@@ -135,7 +138,8 @@ class _Page:
             for run, value in zip(sheet.runs, track.values, strict=True):
                 if value is not None:
                     rows.append({"x": run.label, "y": value / middle, "s": series[track.case], "d": track.name})
-                    rows[-1]["t"] = amount(value, panel.metric)
+                    newest = value
+            rows[-1] |= {"p": 1, "t": amount(newest, panel.metric)}
         for label, why in cuts.items():
             rows.append({"x": label, "y": 1, "cut": why})
         order = [run.label for run in sheet.runs]
@@ -145,25 +149,33 @@ class _Page:
         return self._figure("history", "ordinal", shape, rows, what, caption, tables.tracks(sheet, panel), order)
 
     def _figure(
-        self, kind: str, x: str, y: str, rows: list[dict[str, Any]], what: str, label: str, table: str,
-        order: list[str] | None = None,
+        self, kind: str, x: str, y: str, rows: list[dict[str, Any]], what: str, label: str,
+        table: tables.Lazy, order: list[str] | None = None,
     ) -> str:  # fmt: skip
         name = f"{kind}-{x}-{y}"
         if name not in self.templates:
             self.templates[name] = charts.template(kind, x, y)
         self.data.append({"t": name, "v": _columns(rows), "o": order})
+        self.tables.append(table.as_json())
         place = len(self.data) - 1
         return (
             f'<figure class="{kind}"><figcaption>{escape(what)}</figcaption>'
             f'<div class="chart" role="img" aria-label="{escape(label)}" data-chart="{place}"></div>'
-            f"<details><summary>Table</summary>{table}</details></figure>"
+            f'<details data-table="{place}"><summary>Table</summary></details></figure>'
         )
 
 
-def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns, numbers to five digits: what the page reads back, at a third of the size."""
+def _columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows as columns, which the page reads back: numbers to five digits, repeated words once (`of`, by their `at`)."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [_short(row.get(name)) for row in rows] for name in names}
+    return {name: _packed([_short(row.get(name)) for row in rows]) for name in names}
+
+
+def _packed(values: list[Any]) -> Any:
+    words = {value: place for place, value in enumerate(dict.fromkeys(v for v in values if isinstance(v, str)))}
+    if not words or len(words) * 2 > len(values):
+        return values
+    return {"of": list(words), "at": [words.get(value) for value in values]}
 
 
 def _short(value: Any) -> Any:

@@ -39,6 +39,9 @@ def _one(judgement: RunJudgement) -> dict[str, Any]:
         "vanishedKernels": list(judgement.vanished_kernels),
         "missingKernels": judgement.missing_kernels,
         "newKernels": list(judgement.new_kernels),
+        "repeats": judgement.repeats,
         "leftOut": judgement.left_out,
+        "withCaveats": judgement.with_caveats,
+        "otherMeaning": judgement.other_meaning,
         "cases": judgement.cases.to_dicts(),
     }

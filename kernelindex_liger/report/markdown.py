@@ -23,7 +23,7 @@ MOST = 100
 def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     """All judgements as one Markdown document; `note` stands at the end."""
     if not judgements:
-        return "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
+        return f"## Benchmarks\n\nNothing to judge: {plain(note or 'the history is empty')}.\n"
     blocks = [_one(judgement) for judgement in judgements]
     if note:
         blocks.append(f"> {plain(note[0].upper() + note[1:])}.\n")
@@ -50,16 +50,20 @@ def _one(judgement: RunJudgement) -> str:
 
 
 def _table(cases: pl.DataFrame) -> list[str]:
-    lines = [
-        "| change | kernel | pass | provider | case | before → now | spread | runs |",
-        "| --: | - | - | - | - | --: | --: | --: |",
-    ]
+    headings = ["change", "kernel", "pass", "provider", "case", "before → now", "spread", "runs"]
+    rules = ["--:", "-", "-", "-", "-", "--:", "--:", "--:"]
+    noted = cases["caveats"].list.len().fill_null(0).sum() > 0
+    if noted:
+        headings, rules = [*headings, "caveats"], [*rules, "-"]
+    lines = [f"| {' | '.join(headings)} |", f"| {' | '.join(rules)} |"]
     for row in cases.head(MOST).iter_rows(named=True):
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
         spread = "–" if row["spread"] is None else f"{row['spread']:.1%}"
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
         cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
         cells += [f"{row['case_key']} `{row['case'][:8]}`", values, spread, str(row["runs"])]
+        if noted:
+            cells.append(", ".join(row["caveats"] or ()))
         lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")
     if cases.height > MOST:
         lines.append(f"\n… and {cases.height - MOST} more.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,12 +10,16 @@ import polars as pl
 import kernelindex_liger
 from kernelindex_liger.history import cases as case_names
 from kernelindex_liger.history import marks as decisions
+from kernelindex_liger.history.caveats import usable
 from kernelindex_liger.history.errors import UnknownNameError
 from kernelindex_liger.history.judge import COLUMNS as JUDGED
-from kernelindex_liger.history.judge import judge_run, observations, usable
+from kernelindex_liger.history.judge import judge_run
+from kernelindex_liger.history.observations import observations
 from kernelindex_liger.report.data import COLUMNS, Sheet, panels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kernelindex_liger.history.judgement import RunJudgement
     from kernelindex_liger.history.runs import Run
     from kernelindex_liger.history.store import History
@@ -33,6 +38,13 @@ def of_history(history: History, thresholds: Thresholds, label: str | None = Non
         raise UnknownNameError(f"{label}: no run has this label; `history list` shows them")
     told = decisions.load(history)
     return [_sheet(run, runs, rows, judge_run(run, runs, rows, thresholds, told), thresholds, shown) for run in chosen]
+
+
+def of_labels(history: History, thresholds: Thresholds, labels: Sequence[str]) -> list[Sheet]:
+    """The sheets of the first of `labels`, and of the others what was judged, without their charts."""
+    first = of_history(history, thresholds, labels[0])
+    others = [sheet for label in labels[1:] for sheet in of_history(history, thresholds, label)]
+    return first + [replace(sheet, panels=()) for sheet in others]
 
 
 def _sheet(

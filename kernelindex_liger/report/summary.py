@@ -21,7 +21,10 @@ def headline(judgement: RunJudgement) -> str:
         parts.append(f"{slower} confirmed slower")
     if counts.get("suspected slower"):
         parts.append(f"{counts['suspected slower']} suspected slower")
-    faster = counts.get("confirmed faster", 0) + counts.get("suspected faster", 0)
+    known = counts.get("standing slower", 0) + counts.get("drifted slower", 0)
+    if known:
+        parts.append(f"{known} known to be slower")
+    faster = sum(number for kind, number in counts.items() if kind.endswith("faster"))
     if faster:
         parts.append(f"{faster} faster")
     same = f"{counts.get('same', 0)} of {judgement.judged} judged cases are the same"
@@ -55,10 +58,35 @@ def sentences(judgement: RunJudgement) -> list[str]:
     if judgement.missing_kernels:
         away = ", ".join(f"{kernel} (last in {label})" for kernel, label in judgement.missing_kernels.items())
         out.append(f"Kernels still missing: {away}.")
-    if judgement.left_out:
-        rows = ", ".join(f"{number} × {fault}" for fault, number in judgement.left_out.items())
-        out.append(f"Rows left out: {rows}.")
+    if judgement.repeats is not None:
+        out.append(
+            f"It measures the commit of {judgement.repeats} again, and stands in that run's place from here on. One "
+            "commit is one night: a repetition confirms nothing."
+        )
+    out += _about_caveats(judgement)
     retired = judgement.cases.filter(judgement.cases["retired"]).height
     if retired:
         out.append(f"Retired cases, which do not alarm: {retired}.")
     return out
+
+
+def _about_caveats(judgement: RunJudgement) -> list[str]:
+    """What was left out of the judgement, what was judged with a caveat, and what a caveat sets apart."""
+    out = []
+    if judgement.left_out:
+        out.append(f"Cases left out of the judgement: {_counted(judgement.left_out)}.")
+    if judgement.other_meaning:
+        out.append(
+            "What a value means has changed, so it is compared with values of its own meaning only: "
+            f"{_counted(judgement.other_meaning)}."
+        )
+    if judgement.with_caveats:
+        out.append(
+            "Cases judged with a caveat, which holds for the values that they are compared with too: "
+            f"{_counted(judgement.with_caveats)}."
+        )
+    return out
+
+
+def _counted(cases: dict[str, int]) -> str:
+    return ", ".join(f"{number} × {what}" for what, number in cases.items())

@@ -1,9 +1,10 @@
-"""The tables of the page: what moved, and the numbers behind each chart."""
+"""The tables of the page: what moved, as markup, and the numbers behind each chart, which it makes when asked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.history import cases as case_names
 from kernelindex_liger.history.view import amount, change
@@ -44,41 +45,58 @@ def moved(cases: pl.DataFrame, caption: str) -> str:
         rows.append(
             (
                 f"{row['kernel']} {row['pass']}{metric}", row["provider"], row["case_key"] or "", row["case"][:8],
-                row["accepted"] or row["reason"] or "", change(row["ratio"]), amount(row["reference"], row["metric"]),
-                amount(row["value"], row["metric"]), spread, str(row["runs"]),
+                row["accepted"] or row["reason"] or "", ", ".join(row["caveats"] or ()), change(row["ratio"]),
+                amount(row["reference"], row["metric"]), amount(row["value"], row["metric"]), spread, str(row["runs"]),
             )
         )  # fmt: skip
-    headings = ("what", "provider", "case", "id", "note", "change", "before", "now", "spread", "runs")
+    headings = ("what", "provider", "case", "id", "note", "caveats", "change", "before", "now", "spread", "runs")
     more = f"<p>… and {cases.height - MOST} more.</p>" if cases.height > MOST else ""
-    return table(headings, rows, caption, text_columns=5) + more
+    return table(headings, rows, caption, text_columns=6) + more
 
 
-def values(panel: Panel) -> str:
+@dataclass(frozen=True)
+class Lazy:
+    """A table that the page makes when it is asked for: a year of nights has too many cells to make them all."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """Cells as texts; the first of a row is its heading, the others are numbers or words."""
+    caption: str
+
+    def as_json(self) -> dict[str, Any]:
+        """What the page reads: `h`, `r` and `c`."""
+        return {"h": self.headings, "r": self.rows, "c": self.caption}
+
+
+def values(panel: Panel) -> Lazy:
     """The latency chart's numbers."""
-    rows = [
+    rows = tuple(
         (
             point.series, point.x, amount(point.value, panel.metric), amount(point.low, panel.metric),
             amount(point.high, panel.metric), ", ".join(point.caveats) or "none",
         )
         for point in panel.points
-    ]  # fmt: skip
+    )  # fmt: skip
     caption = f"{panel.kernel} {panel.pass_} {panel.metric} over {panel.x_name}"
-    return table(("series", panel.x_name, "median", "p20", "p80", "caveats"), rows, caption)
+    return Lazy(("series", panel.x_name, "median", "p20", "p80", "caveats"), rows, caption)
 
 
-def ratios(panel: Panel) -> str:
+def ratios(panel: Panel) -> Lazy:
     """The ratio chart's numbers."""
-    rows = [(ratio.series, ratio.x, f"{ratio.value:.3g}") for ratio in panel.ratios]
+    rows = tuple((ratio.series, ratio.x, f"{ratio.value:.3g}") for ratio in panel.ratios)
     caption = f"{panel.kernel} {panel.pass_} {panel.metric}: baseline over measured"
-    return table(("ratio", panel.x_name, "times"), rows, caption)
+    return Lazy(("ratio", panel.x_name, "times"), rows, caption)
 
 
-def tracks(sheet: Sheet, panel: Panel) -> str:
+def tracks(sheet: Sheet, panel: Panel) -> Lazy:
     """Each case's values, run by run, the newest first."""
     cuts = segments(sheet)
     headings = [run.label + (" (new segment)" if run.label in cuts else "") for run in reversed(sheet.runs)]
-    rows = [(track.name, *(amount(value, panel.metric) for value in reversed(track.values))) for track in panel.tracks]
-    return table(("case", *headings), rows, f"{panel.kernel} {panel.pass_} {panel.metric}: history, newest run first")
+    rows = tuple(
+        (track.name, *(amount(value, panel.metric) for value in reversed(track.values))) for track in panel.tracks
+    )
+    caption = f"{panel.kernel} {panel.pass_} {panel.metric}: history, newest run first"
+    return Lazy(("case", *headings), rows, caption)
 
 
 def segments(sheet: Sheet) -> dict[str, str]:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 SECTIONS = (
     ("Confirmed slower", "slower", "confirmed"),
     ("Suspected slower", "slower", "suspected"),
+    ("Slower, as confirmed when the same commit was measured first", "slower", "standing"),
     ("Slower than at the start of the segment, known already", "slower", "drifted"),
     ("Confirmed faster", "faster", "confirmed"),
+    ("Faster, as confirmed when the same commit was measured first", "faster", "standing"),
     ("Suspected faster", "faster", "suspected"),
 )
 """Heading, verdict and strength of what is listed case by case."""
@@ -27,6 +29,8 @@ MOST = 40
 
 def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     """All judgements, one after the other; `note` stands at the end."""
+    if not judgements:
+        return f"Nothing to judge: {note or 'the history is empty'}.\n"
     blocks = [_one(judgement) for judgement in judgements]
     if note:
         blocks.append(f"Note: {note}.\n")
@@ -47,7 +51,8 @@ def _table(cases: pl.DataFrame) -> list[str]:
     for row in cases.head(MOST).iter_rows(named=True):
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
         spread = "" if row["spread"] is None else f", spread {row['spread']:.1%} of {row['runs']} runs"
-        lines.append(f"  {change(row['ratio']):>9}  {row['case'][:8]}  {row['name']}  {values}{spread}")
+        caveats = f", caveats: {', '.join(row['caveats'])}" if row["caveats"] else ""
+        lines.append(f"  {change(row['ratio']):>9}  {row['case'][:8]}  {row['name']}  {values}{spread}{caveats}")
     if cases.height > MOST:
         lines.append(f"  … and {cases.height - MOST} more")
     return lines

@@ -69,11 +69,39 @@ def test_compare_with_a_history_gives_0_then_1(call, parquet, folder):
     assert done.exit_code == 1
     assert json.loads(done.stdout)["runs"][0]["counts"]["confirmed slower"] == 5
     assert call("compare", "--history", folder, "n5").exit_code == 0
-    pair = call("compare", "--history", folder, "n0", "n6")
-    assert (pair.exit_code, "cannot tell a change from noise" in pair.stdout) == (0, True)
     call("history", "accept", "kernel_1/*/liger/*", "--why", "a feature", "--history", folder, "--label", "n5")
     assert call("compare", "--history", folder).exit_code in {0, 5}
     assert call("compare", "--history", folder).exit_code == 0
+
+
+def test_compare_of_two_labels_uses_the_history_up_to_the_first(call, parquet, folder):
+    filled(call, parquet, folder)
+    for number in (5, 6):
+        call("history", "add", parquet(number, factor=slow), "--history", folder)
+    assert call("compare", "--history", folder, "n4", "n6").exit_code == 1
+    assert call("compare", "--history", folder, "n4", "n5").exit_code == 0
+    assert call("compare", "--history", folder, "n0", "n6").exit_code == 5
+    backwards = call("compare", "--history", folder, "n6", "n4")
+    assert (backwards.exit_code, "name the earlier one first" in backwards.stderr) == (2, True)
+
+
+def test_leave_out_names_kinds_and_ids_of_caveats(call, parquet, folder):
+    for number in range(4):
+        call("history", "add", parquet(number, caveats=["unit-gradient"]), "--history", folder)
+
+    def left(*options):
+        done = call("compare", "--history", folder, "--format", "json", *options)
+        return done.exit_code, json.loads(done.stdout)["runs"][0]["leftOut"]
+
+    without = (5, {"caveat: unit-gradient": 60})
+    assert left() == (0, {})
+    assert (
+        left("--leave-out", "meaning") == left("--leave-out", "unit-gradient") == left("--leave-out", "all") == without
+    )
+    strange = call("compare", "--history", folder, "--leave-out", "unit-gradeint")
+    assert (strange.exit_code, "unit-gradeint" in strange.stderr) == (2, True)
+    assert "unit-gradient" in call("report", "--history", folder, "--format", "md", "--leave-out", "all").stdout
+    assert call("report", parquet(9), "--format", "md", "--leave-out", "all").exit_code == 2
 
 
 def test_compare_of_two_imports_confirms_nothing_and_says_so(call, parquet):

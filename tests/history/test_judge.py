@@ -10,7 +10,8 @@ import pytest
 from synthetic import GPU, START, environment, night, row, table
 
 from kernelindex_liger.history import marks
-from kernelindex_liger.history.errors import UnknownNameError
+from kernelindex_liger.history.caveats import with_leave_out
+from kernelindex_liger.history.errors import BadInputError, UnknownNameError
 from kernelindex_liger.history.judge import judge
 from kernelindex_liger.history.judgement import exit_status
 from kernelindex_liger.history.marks import Mark
@@ -256,10 +257,58 @@ def test_rows_with_caveats_are_left_out_and_said_so(history):
 def test_a_caveat_about_meaning_leaves_a_case_comparable_with_itself(history, tmp_path):
     file = tmp_path / "t.toml"
     file.write_text('[caveats]\nleave_out = ["number", "meaning", "record"]\n')
+    fill(history, 6, caveats=["unit-gradient"])
+    judgement = only(history)
+    assert judgement.counts == {"same": 60}
+    assert (judgement.left_out, judgement.with_caveats) == ({}, {"unit-gradient": 60})
+    assert set(judgement.cases["caveats"].explode()) == {"unit-gradient"}
+    without = only(history, thresholds=load(file))
+    assert (without.left_out, without.with_caveats) == ({"caveat: unit-gradient": 60}, {})
+    assert exit_status([without]) == 5
+
+
+@pytest.mark.parametrize("caveat", ["gradient-drawn-in-full-helper", "unit-gradient"])
+def test_a_case_whose_meaning_changes_starts_anew(history, caveat):
+    """The numbers jump with what they mean; that is no slow-down, in whichever direction the caveat goes."""
     fill(history, 6)
-    history.add(night(6, caveats=["unit-gradient"]), "n6")
-    assert only(history).counts == {"same": 60}
-    assert only(history, thresholds=load(file)).left_out == {"caveat: unit-gradient": 60}
+    for number in range(6, 10):
+        history.add(night(number, caveats=[caveat], factor=lambda *_: 1.5), f"n{number}")
+    history.add(night(10), "n10")
+    first = only(history, "n6")
+    assert first.counts == {"unknown": 60}
+    assert first.other_meaning == {f"none → {caveat}": 60}
+    assert set(first.cases["reason"]) == {f"0 earlier runs of 3 needed, its caveats having changed: none → {caveat}"}
+    assert only(history, "n8").counts == {"unknown": 60}
+    assert only(history, "n9").counts == {"same": 60}
+    assert only(history, "n9").other_meaning == {}
+    back = only(history, "n10")
+    assert (back.counts, back.other_meaning) == ({"same": 60}, {f"{caveat} → none": 60})
+
+
+def test_a_caveat_about_a_record_tells_nothing_apart(history):
+    fill(history, 6)
+    for number in (6, 7):
+        history.add(night(number, caveats=["local-time"], factor=slow("kernel_2", 1.2)), f"n{number}")
+    judgement = only(history)
+    assert judgement.counts == {"same": 55, "confirmed slower": 5}
+    assert (judgement.with_caveats, judgement.other_meaning) == ({"local-time": 60}, {})
+
+
+def test_one_caveat_can_be_left_out_by_its_id(history):
+    fill(history, 6)
+    both = [night(6, kernels=3, caveats=["local-time"]), night(6).filter(~pl.col("kernel").is_in(names_of(3)))]
+    history.add(pl.concat(both), "n6")
+    judgement = only(history, thresholds=with_leave_out(DEFAULT, ("local-time",)))
+    assert judgement.counts == {"same": 30, "unknown": 30}
+    assert judgement.left_out == {"caveat: local-time": 30}
+    assert only(history, thresholds=with_leave_out(DEFAULT, ("all",))).left_out == judgement.left_out
+    assert only(history, thresholds=with_leave_out(DEFAULT, ("none",))).counts == {"same": 60}
+    with pytest.raises(BadInputError, match="no-such-caveat"):
+        with_leave_out(DEFAULT, ("no-such-caveat",))
+
+
+def names_of(count):
+    return [f"kernel_{number}" for number in range(count)]
 
 
 def test_a_tolerated_caveat_is_judged(history, tmp_path):

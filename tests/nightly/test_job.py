@@ -14,11 +14,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from conftest import write_csv
+from made import write_csv
 
 from kernelindex_liger.files import OutputError
 from kernelindex_liger.history.store import History
-from kernelindex_liger.nightly import job, settings, steps
+from kernelindex_liger.nightly import benchmark, job, settings
 from kernelindex_liger.nightly.log import Log
 from kernelindex_liger.nightly.night import all_nights, take_up
 
@@ -86,7 +86,9 @@ def test_each_step_gives_a_line_as_text_or_json(home, tmp_path, capsys):
     csv = write_csv(tmp_path / "results.csv")
     job.run(home, settings.load(home), Log(home / "nightly.log", "json"), str(csv))
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [line["step"] for line in lines] == ["lock", *STEPS, "retention", "night"]
+    assert [line["step"] for line in lines] == ["lock", *STEPS, "latest", "retention", "night"]
+    assert {line["outcome"] for line in lines} == {"done"}
+    assert all(line["seconds"] >= 0 for line in lines if line["step"] in STEPS)
     assert (home / "nightly.log").read_text().count("\n") == len(lines)
 
 
@@ -124,6 +126,32 @@ def test_a_job_killed_at_a_step_goes_on_where_it_stopped(home, tmp_path, step, m
     log = (home / "nightly.log").read_text()
     assert log.count("done before") == done_before
     assert not list(home.rglob(".tmp-*"))
+
+
+def test_runs_of_a_night_that_was_killed_while_they_were_added_are_its_own(home, tmp_path, monkeypatch):
+    """Of three new runs one is in the history when the job dies; all three are judged when it is started again."""
+    pages = tmp_path / "pages"
+    for night in range(4):
+        write_csv(pages / f"c{night}" / "benchmark.csv", night)
+    nightly(home, pages)
+    for night in (4, 5, 6):
+        write_csv(pages / f"c{night}" / "benchmark.csv", night)
+    real, calls = History.add, []
+
+    def die(self, table, label, time=None):
+        calls.append(label)
+        if label == "c5":
+            raise KeyboardInterrupt
+        return real(self, table, label, time)
+
+    monkeypatch.setattr(History, "add", die)
+    with pytest.raises(KeyboardInterrupt):
+        nightly(home, pages)
+    monkeypatch.undo()
+    assert calls == ["c0", "c1", "c2", "c3", "c4", "c5"]
+    assert nightly(home, pages) == 0
+    runs = json.loads((newest(home) / "judgement.json").read_text())["runs"]
+    assert [run["label"] for run in runs] == ["c6", "c5", "c4"]
 
 
 def test_latest_is_mended_when_the_job_was_killed_just_before_it_pointed(home, tmp_path, monkeypatch):
@@ -179,6 +207,39 @@ def test_a_full_disk_is_said_and_the_next_run_completes_the_night(home, tmp_path
     assert not list(home.rglob(".tmp-*"))
 
 
+@pytest.fixture
+def small_disk():
+    """The command that gives a program a mount namespace of its own, where it may mount a small disk."""
+    command = ["unshare", "--map-root-user", "--mount"]
+    try:
+        tried = subprocess.run(
+            [*command, "sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt"], check=False, capture_output=True
+        )
+    except FileNotFoundError:
+        pytest.skip("needs unshare(1) to mount a small disk")
+    if tried.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {tried.stderr.decode().strip()}")
+    return command
+
+
+def test_a_disk_that_fills_up_at_any_step_ends_with_6_and_the_next_run_completes_the_night(home, tmp_path, small_disk):
+    csv = tmp_path / "results.csv"
+    several(home, csv, 3)
+    write_csv(csv, 3)
+    sizes = ["0", "4", "8", "24", "40", "56", "64", "72", "88", "104"]
+    program = [sys.executable, str(Path(__file__).parent / "disk.py"), str(home), str(csv), *sizes]
+    done = subprocess.run([*small_disk, *program], check=True, capture_output=True, text=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["free"] // 1024 for one in found] == list(map(int, sizes))
+    steps = set()
+    for one in found:
+        assert one["status"] == 6, one
+        assert "cannot be written" in one["said"], one
+        assert (one["kept"], one["again"], one["moved"], one["check"], one["left"]) == (True, 0, True, 0, []), one
+        steps |= {step for step in STEPS if f" {step}: failed" in one["said"]}
+    assert len(steps) >= 4, steps
+
+
 def test_two_started_at_once_do_not_meet(home, tmp_path):
     csv = write_csv(tmp_path / "results.csv")
     slow = "import time; from kernelindex_liger.nightly import steps; real = steps.measure\n"
@@ -226,7 +287,7 @@ def fake_bench(tmp_path, monkeypatch, body):
     """A program in the place of the benchmark: it is given -o and the settings' arguments."""
     program = tmp_path / "bench.py"
     program.write_text(body)
-    monkeypatch.setattr(steps, "BENCH", [sys.executable, str(program)])
+    monkeypatch.setattr(benchmark, "COMMAND", [sys.executable, str(program)])
 
 
 def bench_night(home):

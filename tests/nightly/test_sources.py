@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from conftest import write_csv
+from made import write_csv
 
 from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.store import History
@@ -212,6 +213,24 @@ def test_a_folder_of_folders_does_too(home, tmp_path):
     write_csv(tmp_path / "pages" / "c4" / "benchmark.csv", 4)
     assert nightly(home, tmp_path / "pages") == 0
     assert [run.label for run in History(home / "history").runs()][-1] == "c4"
+
+
+def test_several_runs_at_once_are_all_judged_except_on_a_historys_first_night(home, tmp_path):
+    """Three weeks' folders come in one night: what vanished or was confirmed in any of them is in its reports."""
+    for night in range(5):
+        write_csv(tmp_path / "pages" / f"c{night}" / "benchmark.csv", night)
+    assert nightly(home, tmp_path / "pages") == 0
+    assert [run["label"] for run in judged(home)] == ["c4"]
+    for night, slow in ((5, 1.3), (6, 1.3), (7, 1.0)):
+        write_csv(tmp_path / "pages" / f"c{night}" / "benchmark.csv", night, slow=slow)
+    assert nightly(home, tmp_path / "pages") == 1
+    assert [(run["label"], run["alarming"]) for run in judged(home)] == [("c7", False), ("c6", True), ("c5", False)]
+    report = (home / "latest" / "report.md").read_text()
+    assert all(f"Benchmarks: {label} on" in report for label in ("c5", "c6", "c7"))
+
+
+def judged(home):
+    return json.loads((home / "latest" / "judgement.json").read_text())["runs"]
 
 
 @pytest.mark.parametrize("branch", ["gone", "main"])

@@ -31,7 +31,8 @@ def test_nothing_slower(history):
 
 
 def test_no_history():
-    assert markdown.render([]) == "## Benchmarks\n\nThe history is empty: nothing to judge.\n"
+    assert markdown.render([]) == "## Benchmarks\n\nNothing to judge: the history is empty.\n"
+    assert text.render([]) == "Nothing to judge: the history is empty.\n"
 
 
 def test_too_little_history(history):
@@ -65,7 +66,7 @@ def test_confirmed_slower(history):
     ("change", "said"),
     [
         ({"environment": environment(driver="560")}, "The environment changed since n3: driver not recorded → 560."),
-        ({"caveats": ["construction-timed"]}, "Rows left out: 2 × caveat: construction-timed."),
+        ({"caveats": ["construction-timed"]}, "Cases left out of the judgement: 2 × caveat: construction-timed."),
         ({"kernel": "swiglu"}, "Kernels vanished (in n3, not here): rms_norm."),
         ({"kernel": "swiglu"}, "Kernels new: swiglu."),
     ],
@@ -78,6 +79,33 @@ def test_what_concerns_the_run_as_a_whole_is_a_sentence(history, change, said):
     )
     assert said in text.render(judged(history))
     assert said.replace("_", "\\_") in markdown.render(judged(history))
+
+
+def test_caveats_that_stay_are_counted_and_stand_beside_each_case_in_every_format(history):
+    steady(history, caveats=["fp32-output"])
+    for number in (4, 5):
+        rows = [row("rms_norm", x, 1000 * x * (1 + x // 2048), number, caveats=["fp32-output"]) for x in (1024, 2048)]
+        rows.append(row("swiglu", 1, 1000, number, caveats=["construction-timed"]))
+        history.add(table(rows), f"n{number}")
+    said = "2 × fp32-output"
+    plain = text.render(judged(history))
+    assert said in plain
+    assert "Cases left out of the judgement: 1 × caveat: construction-timed." in plain
+    assert plain.splitlines()[-1].endswith("caveats: fp32-output")
+    assert said in markdown.render(judged(history))
+    assert markdown.render(judged(history)).splitlines()[-1].endswith("| 4 | fp32-output |")
+    document = json.loads(json_.render(judged(history)))["runs"][0]
+    assert (document["leftOut"], document["withCaveats"]) == ({"caveat: construction-timed": 1}, {"fp32-output": 2})
+
+
+def test_a_changed_meaning_and_a_repetition_are_said(history):
+    steady(history)
+    for label in ("1a2b3c4-v1", "1a2b3c4"):
+        at = 4 if label.endswith("v1") else 5
+        history.add(table([row("rms_norm", x, 1500 * x, at, caveats=["unit-gradient"]) for x in (1024, 2048)]), label)
+    out = text.render(judged(history))
+    assert "It measures the commit of 1a2b3c4-v1 again" in out
+    assert "2 × none → unit-gradient" in text.render(judge(history, preset(), "1a2b3c4-v1"))
 
 
 def test_a_run_wide_shift_is_said_once(history):

@@ -53,7 +53,16 @@ def sheet(history):
 
 
 def loaded(text):
-    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+    found = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+    for chart in found["charts"]:
+        chart["v"] = {name: unpacked(column) for name, column in chart["v"].items()}
+    return found
+
+
+def unpacked(column):
+    if isinstance(column, list):
+        return column
+    return [None if place is None else column["of"][place] for place in column["at"]]
 
 
 def test_the_page_asks_for_nothing_outside(sheet):
@@ -67,12 +76,29 @@ def test_the_page_asks_for_nothing_outside(sheet):
 
 
 def test_every_chart_has_words_and_a_table(sheet):
-    page = Page(html.render([sheet], "T"))
+    text = html.render([sheet], "T")
+    page, tables = Page(text), loaded(text)["tables"]
     figures = page.count("figure")
     assert figures == 2 * 3
     assert page.count("div", role="img") == page.count("figcaption") == figures
     assert all(have.get("aria-label") for name, have in page.tags if name == "div" and have.get("role") == "img")
-    assert page.count("table") >= figures
+    assert page.count("details", **{"data-table": "0"}) == 1
+    assert sum("data-table" in have for _, have in page.tags) == len(tables) == figures
+    assert all(len(row) == len(table["h"]) for table in tables for row in table["r"])
+    assert all(table["c"] and table["r"] for table in tables)
+
+
+def test_a_table_has_the_numbers_of_its_chart(sheet):
+    found = loaded(html.render([sheet], "T"))
+    values, _, history = found["tables"][:3]
+    assert values["h"] == ["series", "H", "median", "p20", "p80", "caveats"]
+    drawn = found["charts"][0]["v"]
+    assert [(row[0], float(row[1]), row[2]) for row in values["r"]] == [
+        *zip(drawn["s"], drawn["x"], drawn["t"], strict=True)
+    ]
+    assert history["h"] == ["case", "n4", "n3 (new segment)", "n2", "n1", "n0"]
+    newest = {d: t for d, t, p in zip(*(found["charts"][2]["v"][n] for n in "dtp"), strict=True) if p}
+    assert {row[0]: row[1] for row in history["r"]} == newest
 
 
 def test_every_template_is_a_chart_that_vega_lite_draws(sheet):
@@ -94,7 +120,7 @@ def test_segments_are_marked_in_the_chart_and_the_table(sheet):
     (history_chart, *_) = [chart for chart in loaded(text)["charts"] if chart["t"].startswith("history")]
     assert "driver 550 → 560" in history_chart["v"]["cut"]
     assert history_chart["o"] == ["n0", "n1", "n2", "n3", "n4"]
-    assert "n3 (new segment)" in text
+    assert any("n3 (new segment)" in table["h"] for table in loaded(text)["tables"])
 
 
 def test_nothing_that_input_holds_becomes_markup(history):

@@ -1,6 +1,9 @@
 "use strict";
 (() => {
-  const { templates, charts } = JSON.parse(document.getElementById("data").textContent);
+  const { templates, charts, tables } = JSON.parse(document.getElementById("data").textContent);
+
+  // A column is a list, or words by their place in a list of words.
+  const unpacked = (column) => Array.isArray(column) ? column : column.at.map((i) => i === null ? null : column.of[i]);
 
   const rows = (columns) => {
     const names = Object.keys(columns);
@@ -45,7 +48,8 @@
   const draw = (place) => {
     if (place.dataset.done) return Promise.resolve();
     place.dataset.done = "yes";
-    const { t, v, o } = charts[Number(place.dataset.chart)];
+    const { t, v: packed, o } = charts[Number(place.dataset.chart)];
+    const v = Object.fromEntries(Object.entries(packed).map(([name, column]) => [name, unpacked(column)]));
     const spec = structuredClone(templates[t]);
     spec.data = { values: rows(v) };
     const names = [...new Set(v.s.filter((name) => name !== null))].sort();
@@ -61,6 +65,35 @@
       })
       .catch((error) => { place.textContent = `The chart could not be drawn: ${error.message}`; console.error(error); });
   };
+
+  const cell = (row, name, text, attributes) => {
+    const made = row.appendChild(document.createElement(name));
+    made.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  };
+
+  // A table is made when somebody opens it: a year of nights has a hundred thousand cells.
+  const fill = (details) => {
+    if (details.dataset.done) return;
+    details.dataset.done = "yes";
+    const { h, r, c } = tables[Number(details.dataset.table)];
+    const around = details.appendChild(document.createElement("div"));
+    around.className = "scroll";
+    around.setAttribute("role", "region");
+    around.setAttribute("aria-label", c);
+    around.tabIndex = 0;
+    const table = around.appendChild(document.createElement("table"));
+    const head = table.createTHead().insertRow();
+    h.forEach((text, i) => cell(head, "th", text, i ? { scope: "col", class: "n" } : { scope: "col" }));
+    const body = table.createTBody();
+    for (const texts of r) {
+      const row = body.insertRow();
+      texts.forEach((text, i) => cell(row, i ? "td" : "th", text, i ? { class: "n" } : { scope: "row" }));
+    }
+  };
+  for (const details of document.querySelectorAll("details[data-table]")) {
+    details.addEventListener("toggle", () => { if (details.open) fill(details); });
+  }
 
   const places = [...document.querySelectorAll(".chart")];
   const near = new IntersectionObserver((entries) => {
