@@ -1,14 +1,16 @@
 """Read: bytes of CSVs become batches of rows as text columns, and faults for lines that are no rows.
 
-Blocks are cut at record ends and parsed by polars. Where anything about a block is odd (a line too short or too
-long, a stray quote, bytes that are not UTF-8), that block goes line by line through the csv module, which finds
-the faulty lines and keeps the good ones.
+Blocks are cut at line ends and parsed by polars. Where anything about a block is odd (a line too short or too long, a
+stray quote, bytes that are not UTF-8), that block goes line by line through the csv module, which finds the faulty
+lines and keeps the good ones. Where a block was cut makes no difference: a record that may go on waits for the next
+block, and a line that polars takes on its own is taken line by line too.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,8 +26,7 @@ LINE = 1 << 20
 RECORD_LINES = 50
 """Lines that a quoted field may span before its opening quote counts as a stray one."""
 
-PENDING = 16 << 20
-"""Bytes that may wait for a closing quote before the waiting ends."""
+ESCAPED = re.compile(r'"(.?)', re.DOTALL)
 
 BOM = b"\xef\xbb\xbf"
 MAGIC = (b"\x1f\x8b", b"\x28\xb5", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
@@ -51,11 +52,13 @@ def read(source: Source, index: int) -> Iterator[Batch]:
         data, line = chunk.data, chunk.line
         faults = list(chunk.faults)
         if order is None:
+            if data and not chunk.last and not data.strip(b"\r\n"):
+                continue
             order, data, line = _header(source, data, line)
         if data:
             parsed = _fast(data, order)
             if parsed is None:
-                parsed, numbers, found = _slow(source.name, data, line, order)
+                parsed, numbers, found, chunk.rest = _slow(source.name, data, line, order, more=not chunk.last)
                 faults += found
             else:
                 numbers = pl.int_range(line, line + parsed.height, dtype=pl.UInt32, eager=True)
@@ -84,15 +87,18 @@ def empty() -> pl.DataFrame:
     return pl.DataFrame(schema=schema)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Chunk:
     data: bytes
     line: int
     faults: list[Fault]
+    last: bool = False
+    rest: bytes = b""
+    """What the reader leaves for the next chunk: a record that may go on there."""
 
 
 def _records(source: Source) -> Iterator[_Chunk]:
-    """Whole records: bytes up to a line end outside quotes, with the number of the first line."""
+    """Whole lines, with the number of the first."""
     pending, line, first, skipping = b"", 1, True, False
     for block in source.blocks():
         if first:
@@ -110,13 +116,13 @@ def _records(source: Source) -> Iterator[_Chunk]:
                 yield _Chunk(b"", line, [Fault(source.name, line, f"longer than {LINE} bytes")])
                 pending, skipping = b"", True
             continue
-        if pending.count(b'"', 0, cut) % 2 and len(pending) < PENDING:
-            continue
-        yield _Chunk(pending[:cut], line, [])
+        chunk = _Chunk(pending[:cut], line, [])
+        yield chunk
+        cut -= len(chunk.rest)
         line += pending.count(b"\n", 0, cut)
         pending = pending[cut:]
     if pending:
-        yield _Chunk(pending, line, [])
+        yield _Chunk(pending, line, [], last=True)
 
 
 def _text_start(source: Source, block: bytes) -> bytes:
@@ -157,6 +163,8 @@ def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
     # polars would decompress a block that happens to begin like a compressed file
     if data.startswith(MAGIC) or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
         return None
+    if data.count(b'"') % 2:
+        return None
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
     try:
         frame = pl.read_csv(
@@ -167,13 +175,17 @@ def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
     # polars fills short rows with nulls, so a null in the last column may be one
     if frame.height != lines or frame.get_column(order[-1]).null_count():
         return None
-    longest = frame.select(pl.max_horizontal(pl.all().str.len_bytes().max())).item()
-    if longest is not None and longest > csv.field_size_limit():
+    longest = [length or 0 for length in frame.select(pl.all().str.len_bytes().max()).row(0)] if frame.height else [0]
+    # a quote takes two bytes in a line
+    if max(longest) > csv.field_size_limit() or 2 * sum(longest) + 3 * len(order) > LINE:
         return None
     return frame.with_columns(pl.all().fill_null(""))
 
 
-def _slow(name: str, data: bytes, line: int, order: list[str]) -> tuple[pl.DataFrame, pl.Series, list[Fault]]:
+def _slow(
+    name: str, data: bytes, line: int, order: list[str], *, more: bool
+) -> tuple[pl.DataFrame, pl.Series, list[Fault], bytes]:
+    """Rows, their line numbers, faults, and the bytes at the end that may belong with what comes after."""
     rows: list[list[str]] = []
     numbers: list[int] = []
     faults: list[Fault] = []
@@ -185,7 +197,9 @@ def _slow(name: str, data: bytes, line: int, order: list[str]) -> tuple[pl.DataF
         if not lines[at].strip(b"\r"):
             at += 1
             continue
-        fields, taken, problem = _record(lines, at)
+        fields, taken, problem = _record(lines, at, more=more)
+        if not taken:
+            break
         if problem:
             faults.append(Fault(name, line + at, problem))
         else:
@@ -193,15 +207,23 @@ def _slow(name: str, data: bytes, line: int, order: list[str]) -> tuple[pl.DataF
             numbers.append(line + at)
         at += taken
     frame = pl.DataFrame(rows, schema=dict.fromkeys(order, pl.String()), orient="row")
-    return frame, pl.Series(numbers, dtype=pl.UInt32), faults
+    rest = b"".join(one + b"\n" for one in lines[at:])
+    return frame, pl.Series(numbers, dtype=pl.UInt32), faults, rest
 
 
-def _record(lines: list[bytes], at: int) -> tuple[list[str], int, str]:
-    """The record that starts at a line: its fields, how many lines it takes, or what is wrong with its first line."""
+def _record(lines: list[bytes], at: int, *, more: bool) -> tuple[list[str], int, str]:
+    """The record that starts at a line: its fields, how many lines it takes, or what is wrong with its first line.
+
+    It takes no line where it may go on after these lines, if there are `more`.
+    """
+    if len(lines[at].removesuffix(b"\r")) > LINE:
+        return [], 1, f"longer than {LINE} bytes"
     taken, quotes = 1, lines[at].count(b'"')
     while quotes % 2 and taken < RECORD_LINES and at + taken < len(lines):
         quotes += lines[at + taken].count(b'"')
         taken += 1
+    if quotes % 2 and more and taken < RECORD_LINES:
+        return [], 0, ""
     if quotes % 2:
         return [], 1, "a quote opens and never closes"
     raw = b"\n".join(lines[at : at + taken]).removesuffix(b"\r")
@@ -214,8 +236,35 @@ def _record(lines: list[bytes], at: int) -> tuple[list[str], int, str]:
     try:
         fields = next(csv.reader(io.StringIO(text, newline=""), strict=True))
     except (csv.Error, StopIteration) as error:
-        return [], 1, f"not CSV: {error}"
+        lenient = _lenient(text) if taken == 1 else None
+        return (lenient, 1, "") if lenient is not None else ([], 1, f"not CSV: {error}")
     if len(fields) != len(COLUMNS):
         problem = f"{len(fields)} fields where {len(COLUMNS)} are expected"
         return [], 1, problem if taken == 1 else "a quote opens and never closes"
     return fields, taken, ""
+
+
+def _lenient(text: str) -> list[str] | None:
+    """A line's fields as polars reads them where the csv module reads none: quotes in a quoted field escape the next.
+
+    None where polars reads no row either.
+    """
+    fields: list[str] = []
+    pieces = iter(text.split(","))
+    for piece in pieces:
+        if piece.startswith('"'):
+            parts, quotes = [piece], piece.count('"')
+            while quotes % 2:
+                following = next(pieces, None)
+                if following is None:
+                    return None
+                parts.append(following)
+                quotes += following.count('"')
+            piece = ",".join(parts)
+            if len(piece) < 2 or not piece.endswith('"'):
+                return None
+            piece = ESCAPED.sub(r"\1", piece[1:-1])
+        if len(piece) > csv.field_size_limit():
+            return None
+        fields.append(piece)
+    return fields if len(fields) == len(COLUMNS) and "\r" not in text else None
