@@ -48,11 +48,13 @@ def read(source: Source, index: int) -> Iterator[Batch]:
         InputError: if the source cannot be read, is empty, or has no header with exactly the 15 columns.
     """
     order: list[str] | None = None
+    blank = 0
     for chunk in _records(source):
         data, line = chunk.data, chunk.line
         faults = list(chunk.faults)
         if order is None:
             if data and not chunk.last and not data.strip(b"\r\n"):
+                blank = line + data.count(b"\n")
                 continue
             order, data, line = _header(source, data, line)
         if data:
@@ -68,6 +70,8 @@ def read(source: Source, index: int) -> Iterator[Batch]:
             yield Batch(frame, faults)
         elif faults:
             yield Batch(empty(), faults)
+    if order is None and blank:
+        _header(source, b"", blank)
     if order is None:
         raise InputError(f"{source.name}: empty; expected a CSV with the header {','.join(COLUMNS)}")
 

@@ -63,6 +63,7 @@ def test_any_block_size_gives_the_same_bytes(inputs: Path, tmp_path: Path, monke
         assert converted([inputs], tmp_path / str(block), format_) == reference, block
 
 
+HEADER = ",".join(COLUMNS).encode() + b"\r\n"
 GOOD = text([ROW]).encode().splitlines(keepends=True)[1]
 PIECES = (
     GOOD, GOOD.replace(b"\r\n", b"\n"), b"\r\n", b"\n", b"\r", b'"', b",", b"\xff", b"too,few\n", b'"a\nb"', GOOD[:40],
@@ -87,13 +88,19 @@ def rows_of(path: Path, block: int) -> tuple[list[tuple[object, ...]], list[Faul
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from((1, 7, 64, 300)))
-@example([GOOD, b'"', GOOD, GOOD, b'"', GOOD], 64)
-@example([b'x"y\n', b'a"b\n', GOOD, GOOD, b'c"d\n', GOOD], 7)
-@example([GOOD, b"\r", GOOD], 1)
-def test_any_cut_of_any_text_reads_the_same(tmp_path: Path, pieces: list[bytes], block: int) -> None:
+@given(
+    st.sampled_from((HEADER, b"\n\r\n" + HEADER, b"\n\n", b"")),
+    st.lists(st.sampled_from(PIECES), max_size=12),
+    st.sampled_from((1, 7, 64, 300)),
+)
+@example(HEADER, [GOOD, b'"', GOOD, GOOD, b'"', GOOD], 64)
+@example(HEADER, [b'x"y\n', b'a"b\n', GOOD, GOOD, b'c"d\n', GOOD], 7)
+@example(HEADER, [GOOD, b"\r", GOOD], 1)
+@example(HEADER, [b'"a"b"c",' + GOOD.partition(b",")[2], b"too,few\n", GOOD], 1)
+@example(b"\n\n", [], 1)
+def test_any_cut_of_any_text_reads_the_same(tmp_path: Path, head: bytes, pieces: list[bytes], block: int) -> None:
     path = tmp_path / "in.csv"
-    path.write_bytes(",".join(COLUMNS).encode() + b"\r\n" + b"".join(pieces))
+    path.write_bytes(head + b"".join(pieces))
     assert rows_of(path, block) == rows_of(path, 4 << 20)
 
 
