@@ -78,3 +78,8 @@ def change(ratio: float | None) -> str:
     if ratio >= 2:
         return f"×{ratio:.2f}"
     return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
+
+
+def share(value: float | None) -> str:
+    """A spread for people: `1.2 %`."""
+    return "–" if value is None else f"{value * 100:.1f} %"

@@ -56,7 +56,7 @@ def template(kind: str, x: str, y: str) -> dict[str, Any]:
     """The Vega-Lite specification of a chart without its data.
 
     `kind` is `band` (fields x, y, lo, hi, s), `line` (x, y, s), `ratio` (x, y, s) or `history` (x: run, y, s, d: case,
-    p: newest value of its case, cut: what changed); `x` is
+    m: a case that moved, p: newest value of its case, cut: what changed); `x` is
     `log`, `linear` or `ordinal`, `y` is `log` or `linear`. `y`'s title is set by the page.
     """
     alt = _altair()
@@ -143,16 +143,22 @@ def _history(alt: ModuleType, x: str, y: str) -> Any:
         alt.Tooltip("y:Q", title="to its median", format=".3~f"),
     ]  # fmt: skip
     even = alt.Chart().mark_rule(color="currentColor", opacity=0.4).encode(y=alt.datum(1))
+    # Rules that nobody sees: at least 10 % up and down is shown, so that noise does not look like news.
+    edges = [alt.Chart().mark_rule(opacity=0).encode(y=alt.datum(edge)) for edge in (1 / 1.1, 1.1)]
     cut = (
         alt.Chart()
         .transform_filter("datum.cut")
         .mark_rule(color="currentColor", strokeWidth=2, strokeDash=[2, 3])
         .encode(x=axis, tooltip=[alt.Tooltip("cut:N", title="new segment")])
     )
+    lines = base.mark_line().encode(
+        strokeWidth=alt.condition("datum.m", alt.value(2.6), alt.value(1.2)),
+        opacity=alt.condition("datum.m", alt.value(1), alt.value(0.6)),
+    )
     # One mark a case, at its newest value: a mark a run would be most of what the page holds.
     points = (
         base.transform_filter("datum.p")
-        .mark_point(size=30, filled=True)
+        .mark_point(size=30, filled=True, opacity=1)
         .encode(shape=alt.Shape("s:N", scale=alt.Scale(range=SHAPES), legend=None), tooltip=tooltip)
     )
-    return alt.layer(even, cut, base.mark_line(strokeWidth=1.3, opacity=0.7), points)
+    return alt.layer(even, *edges, cut, lines, points)

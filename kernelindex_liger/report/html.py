@@ -106,6 +106,7 @@ class _Page:
         scale, unit = _unit(panel)
         x = _x_axis(panel)
         kind = "band" if any(point.low is not None and point.high is not None for point in panel.points) else "line"
+        unit += ", with the p20 to p80 band" if kind == "band" and panel.metric != "memory" else ""
         values = [point.value / scale for point in panel.points]
         rows = []
         for point in panel.points:
@@ -130,6 +131,7 @@ class _Page:
         rows: list[dict[str, Any]] = []
         cuts = tables.segments(sheet)
         series = {point.case: point.provider for point in panel.points}
+        moved = _moved(sheet)
         for track in panel.tracks:
             known = sorted(value for value in track.values if value)
             if not known:
@@ -138,12 +140,13 @@ class _Page:
             for run, value in zip(sheet.runs, track.values, strict=True):
                 if value is not None:
                     rows.append({"x": run.label, "y": value / middle, "s": series[track.case], "d": track.name})
+                    rows[-1] |= {"m": 1} if track.case in moved else {}
                     newest = value
             rows[-1] |= {"p": 1, "t": amount(newest, panel.metric)}
         for label, why in cuts.items():
             rows.append({"x": label, "y": 1, "cut": why})
         order = [run.label for run in sheet.runs]
-        what = "each case's history, against its own median; a dotted upright line starts a new environment"
+        what = "each case against its own median; heavy lines moved; a dotted upright line starts a new environment"
         shape = _spread([row["y"] for row in rows])
         caption = f"{panel.kernel} {title}: {what}"
         return self._figure("history", "ordinal", shape, rows, what, caption, tables.tracks(sheet, panel), order)
@@ -182,12 +185,19 @@ def _short(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
+def _moved(sheet: Sheet) -> set[str]:
+    """Cases that the judgement finds slower or faster."""
+    if sheet.judgement is None:
+        return set()
+    return {case for verdict in ("slower", "faster") for case in sheet.judgement.select(verdict)["case"]}
+
+
 def _unit(panel: Panel) -> tuple[float, str]:
     if panel.metric == "memory":
         return 2**20, "peak memory in MiB"
     highest = max((point.value for point in panel.points), default=0.0)
     scale, unit = (1e6, "ms") if highest >= 1e6 else (1e3, "µs")
-    return scale, f"time in {unit}, with the p20 to p80 band"
+    return scale, f"time in {unit}"
 
 
 def _x(panel: Panel, text: str) -> float | str:

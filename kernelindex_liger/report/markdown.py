@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.history.view import amount, change
+from kernelindex_liger.history.view import amount, change, share
 from kernelindex_liger.report.summary import headline, sentences
 from kernelindex_liger.report.text import SECTIONS
 
@@ -58,10 +58,9 @@ def _table(cases: pl.DataFrame) -> list[str]:
     lines = [f"| {' | '.join(headings)} |", f"| {' | '.join(rules)} |"]
     for row in cases.head(MOST).iter_rows(named=True):
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
-        spread = "–" if row["spread"] is None else f"{row['spread']:.1%}"
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
         cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
-        cells += [f"{row['case_key']} `{row['case'][:8]}`", values, spread, str(row["runs"])]
+        cells += [f"{row['case_key']} `{row['case'][:8]}`", values, share(row["spread"]), str(row["runs"])]
         if noted:
             cells.append(", ".join(row["caveats"] or ()))
         lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")

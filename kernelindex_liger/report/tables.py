@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.history import cases as case_names
-from kernelindex_liger.history.view import amount, change
+from kernelindex_liger.history.view import amount, change, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,9 +20,13 @@ MOST = 200
 """Moved cases that a table lists; the JSON report has them all."""
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, text_columns: int = 1) -> str:
-    """An HTML table that scrolls in itself; the first `text_columns` columns are text, the others numbers."""
-    kinds = ["" if place < text_columns else ' class="n"' for place in range(len(headings))]
+NUMBERS = {"change", "before", "now", "spread", "runs"}
+"""Headings of `moved` whose cells are numbers."""
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
+    """An HTML table that scrolls in itself; the first cell of a row is its heading."""
+    kinds = [' class="n"' if name in NUMBERS else "" for name in headings]
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, headings, strict=True))
     body = []
     for row in rows:
@@ -37,21 +41,21 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, 
 
 
 def moved(cases: pl.DataFrame, caption: str) -> str:
-    """Cases that moved, the furthest first."""
+    """Cases that moved, the furthest first; what a narrow screen shows without scrolling stands in front."""
     rows = []
     for row in cases.head(MOST).iter_rows(named=True):
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
-        spread = "–" if row["spread"] is None else f"{row['spread']:.1%}"
         rows.append(
             (
-                f"{row['kernel']} {row['pass']}{metric}", row["provider"], row["case_key"] or "", row["case"][:8],
-                row["accepted"] or row["reason"] or "", ", ".join(row["caveats"] or ()), change(row["ratio"]),
-                amount(row["reference"], row["metric"]), amount(row["value"], row["metric"]), spread, str(row["runs"]),
+                f"{row['kernel']} {row['pass']}{metric}", change(row["ratio"]), row["provider"], row["case_key"] or "",
+                amount(row["reference"], row["metric"]), amount(row["value"], row["metric"]), share(row["spread"]),
+                str(row["runs"]), ", ".join(row["caveats"] or ()), row["accepted"] or row["reason"] or "",
+                row["case"][:8],
             )
         )  # fmt: skip
-    headings = ("what", "provider", "case", "id", "note", "caveats", "change", "before", "now", "spread", "runs")
+    headings = ("what", "change", "provider", "case", "before", "now", "spread", "runs", "caveats", "note", "id")
     more = f"<p>… and {cases.height - MOST} more.</p>" if cases.height > MOST else ""
-    return table(headings, rows, caption, text_columns=6) + more
+    return table(headings, rows, caption) + more
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelindex_liger.history.view import amount, change
+from kernelindex_liger.history.view import amount, change, share
 from kernelindex_liger.report.summary import headline, sentences
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _table(cases: pl.DataFrame) -> list[str]:
     lines = []
     for row in cases.head(MOST).iter_rows(named=True):
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
-        spread = "" if row["spread"] is None else f", spread {row['spread']:.1%} of {row['runs']} runs"
+        spread = "" if row["spread"] is None else f", spread {share(row['spread'])} of {row['runs']} runs"
         caveats = f", caveats: {', '.join(row['caveats'])}" if row["caveats"] else ""
         lines.append(f"  {change(row['ratio']):>9}  {row['case'][:8]}  {row['name']}  {values}{spread}{caveats}")
     if cases.height > MOST:

@@ -53,12 +53,12 @@ def test_confirmed_slower(history):
         "### Confirmed slower (1)\n\n"
         "| change | kernel | pass | provider | case | before → now | spread | runs |\n"
         "| --: | - | - | - | - | --: | --: | --: |\n"
-        f"| +25.0 % | rms\\_norm | forward | liger | hidden2048-bf16 `{case}` | 2.048 ms → 2.56 ms | 0.0% | 4 |\n"
+        f"| +25.0 % | rms\\_norm | forward | liger | hidden2048-bf16 `{case}` | 2.048 ms → 2.56 ms | 0.0 % | 4 |\n"
     )
     assert text.render(judged(history)) == (
         "n5 on NVIDIA H100 80GB HBM3\n1 confirmed slower; 1 of 2 judged cases are the same.\n\nConfirmed slower (1)\n"
         f"    +25.0 %  {case}  rms_norm/forward/liger/speed/hidden2048-bf16/NVIDIA H100 80GB HBM3  "
-        "2.048 ms → 2.56 ms, spread 0.0% of 4 runs\n"
+        "2.048 ms → 2.56 ms, spread 0.0 % of 4 runs\n"
     )
 
 
