@@ -62,6 +62,7 @@ def test_a_run_says_what_it_cannot_measure(tmp_path, monkeypatch):
     monkeypatch.setattr(requirements, "missing_extra", lambda: ())
     monkeypatch.setattr("kernelindex_liger.bench.plan.unmet_of", lambda *_: ())
     monkeypatch.setattr("kernelindex_liger.bench.station.Station.serve", lambda self: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # the handler would outlive the command
     out = str(tmp_path / "a.csv")
     result = run("-k", "megatron_cross_entropy", "--sweep", "tp4", "--metric", "memory", "-o", out)
     assert result.exit_code == 2
