@@ -13,7 +13,6 @@ from kernelindex_liger.bench.locks import file_lock
 from kernelindex_liger.bench.plan import UNITS, Series
 from kernelindex_liger.documents.sidecar import (
     SCHEMA,
-    SUFFIX,
     Gpu,
     Protocol,
     SeriesCase,
@@ -21,6 +20,7 @@ from kernelindex_liger.documents.sidecar import (
     SeriesMeta,
     Software,
 )
+from kernelindex_liger.documents.upstream import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -38,7 +38,8 @@ class Labels:
     def __init__(self, facts: Sequence[tuple[str, Match]]) -> None:
         self._labels = [label for label, _ in facts]
         self._conditions = [_Condition(match) for _, match in facts]
-        self._rest = [_remainder(match) for _, match in facts]
+        self._matches = [match for _, match in facts]
+        self._rest: dict[int, pl.Expr] = {}
         self._profiles: dict[tuple[int, ...], int] = {}
         self._facts: list[tuple[int, ...]] = []
         self._asked: dict[int, list[int]] = {}
@@ -60,7 +61,7 @@ class Labels:
         if known == len(self._facts):
             self._facts.append(matching)
             for index in matching:
-                if self._rest[index] is not None:
+                if _asks_rows(self._matches[index]):
                     self._asked.setdefault(index, []).append(known)
         return known
 
@@ -68,14 +69,15 @@ class Labels:
         """Each row's labels; the frame has `liger_version`, `moment`, `p20`, `p50`, `p80`, and a column of profiles."""
         present = set(frame.get_column(profile).unique().to_list())
         asked = [index for index, profiles in self._asked.items() if not present.isdisjoint(profiles)]
-        terms = [
-            (rest & pl.col(profile).is_in(self._asked[index])).alias(str(index))
-            for index in asked
-            if (rest := self._rest[index]) is not None
-        ]
+        terms = [(self._held(index) & pl.col(profile).is_in(self._asked[index])).alias(str(index)) for index in asked]
         answers, places = distinct(frame.select(profile, *terms))
         texts = [self._text(known, dict(zip(asked, held, strict=True))) for known, *held in answers.iter_rows()]
         return pl.Series(texts, dtype=pl.String).gather(places)
+
+    def _held(self, index: int) -> pl.Expr:
+        if index not in self._rest:
+            self._rest[index] = _remainder(self._matches[index])
+        return self._rest[index]
 
     def _text(self, profile: int, held: Mapping[int, bool]) -> str:
         return " ".join(self._labels[index] for index in self._facts[profile] if held.get(index, True))
@@ -106,8 +108,20 @@ class _Condition:
         return all(allowed(values.get(name), wanted) for name, wanted in self._config.items())
 
 
-def _remainder(match: Match) -> pl.Expr | None:
-    """What a match asks of single rows; None where it asks nothing."""
+def _asks_rows(match: Match) -> bool:
+    """Whether a match asks anything of single rows."""
+    return bool(
+        match.release is not None
+        or match.times
+        or match.not_times
+        or match.single_sample
+        or match.above_ms is not None
+        or match.below_ms is not None
+    )
+
+
+def _remainder(match: Match) -> pl.Expr:
+    """What a match that asks something of single rows asks of them."""
     terms: list[pl.Expr] = []
     if match.release is not None:
         releases = [match.release] if isinstance(match.release, str) else list(match.release)
@@ -123,7 +137,7 @@ def _remainder(match: Match) -> pl.Expr | None:
         terms.append(pl.col("p50") >= match.above_ms)
     if match.below_ms is not None:
         terms.append(pl.col("p50") < match.below_ms)
-    return functools.reduce(operator.and_, terms).fill_null(value=False) if terms else None
+    return functools.reduce(operator.and_, terms).fill_null(value=False)
 
 
 def _spans(spans: tuple[tuple[Any, Any], ...]) -> list[pl.Expr]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -22,10 +22,12 @@ from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.read import ahead, empty, read
 from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
 from kernelindex_liger.conversion.rows import InputError
-from kernelindex_liger.conversion.sidecar import Sidecar
 from kernelindex_liger.conversion.sources import Source, find
 from kernelindex_liger.conversion.told import Choice, Told
 from kernelindex_liger.files import refusal
+
+if TYPE_CHECKING:
+    from kernelindex_liger.conversion.sidecar import Sidecar
 
 Format = Literal["tree", "jsonl", "parquet", "submission"]
 Edition = Literal["published", "corrected"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kernelindex_liger.conversion.rows import InputError
-from kernelindex_liger.documents.sidecar import SUFFIX
+from kernelindex_liger.documents.upstream import SUFFIX
 
 BLOCK = 4 << 20
 """Bytes read at a time."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from kernelindex_liger.conversion import ledger
 from kernelindex_liger.conversion.bind import Binder
-from kernelindex_liger.conversion.recorder import Recorder
 from kernelindex_liger.conversion.report import FAULTS, MalformedLine, SidecarFile, Sidecars, Tally
 from kernelindex_liger.conversion.rows import COLUMNS, InputError
-from kernelindex_liger.conversion.sidecar import Sidecar
 from kernelindex_liger.conversion.sources import Source, beside
+
+if TYPE_CHECKING:
+    from kernelindex_liger.conversion.recorder import Recorder
+    from kernelindex_liger.conversion.sidecar import Sidecar
 
 Choice = Literal["beside"] | Path | None
 """Which sidecar: the one beside each CSV, one that is named, or none."""
@@ -34,7 +37,6 @@ class Told:
         self._sources = sources
         self._choice = choice
         self._binder = binder
-        self._recorder = Recorder(binder.catalog, binder.linker)
         self._opened: dict[int, Sidecar] = {}
         self._outcomes: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
@@ -42,12 +44,20 @@ class Told:
         self._names = ["" for _ in sources]
         self._tally = Tally(self._names)
 
+    @functools.cached_property
+    def _recorder(self) -> Recorder:
+        from kernelindex_liger.conversion.recorder import Recorder
+
+        return Recorder(self._binder.catalog, self._binder.linker)
+
     def open(self, index: int) -> Sidecar | None:
         """The sidecar of a source, read; None where it has none."""
         csv = self._sources[index].path
         path = self._choice if self._choice != "beside" else None if csv is None else beside(csv)
         if path is None:
             return None
+        from kernelindex_liger.conversion.sidecar import Sidecar
+
         sidecar = self._opened[index] = Sidecar(Source(str(path), path))
         self._names[index] = str(path)
         if self._choice == "beside" and not path.is_file():

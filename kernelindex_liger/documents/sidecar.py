@@ -16,9 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field
 SCHEMA = "kernelindex-liger/bench-series/1"
 """Value of `schema` in each line. 1: the first."""
 
-SUFFIX = ".meta.jsonl"
-"""`results.csv` has `results.meta.jsonl` beside it."""
-
 CaseStatus = Literal["ok", "resource_exceeded", "runtime_error", "timeout", "crashed", "incorrect_numerical"]
 """How a case ended. `crashed`: its process ended without an answer; `incorrect_numerical`: a rehearsal's
 output or gradient is not the reference's."""

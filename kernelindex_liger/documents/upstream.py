@@ -25,3 +25,6 @@ COLUMNS: Final = (
 
 REHEARSAL: Final = "CPU (rehearsal)"
 """The `gpu_name` of rows that a rehearsal on the CPU wrote: no GPU measurement."""
+
+SUFFIX: Final = ".meta.jsonl"
+"""How the sidecar's name ends: `results.csv` has `results.meta.jsonl` beside it."""
