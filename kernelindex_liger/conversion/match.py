@@ -18,7 +18,7 @@ from kernelindex_liger.catalog.facts import allowed
 from kernelindex_liger.catalog.matching import Match
 from kernelindex_liger.conversion.index import distinct
 
-_COLUMN = {
+COMBINATIONS = {
     "kernel": "kernel_name",
     "provider": "kernel_provider",
     "pass_": "kernel_operation_mode",
@@ -27,6 +27,10 @@ _COLUMN = {
     "x_name": "x_name",
     "x": "x_value",
 }
+"""The conditions of a match, next to those on the config, that combinations meet or not, and their columns."""
+
+ROWS = frozenset({"release", "times", "since", "not_times", "single_sample", "above_ms", "below_ms"})
+"""The conditions of a match that only single rows can meet or not."""
 
 
 class Labels:
@@ -61,7 +65,7 @@ class Labels:
         if known == len(self._facts):
             self._facts.append(matching)
             for index in matching:
-                if _asks_rows(self._matches[index]):
+                if ROWS & self._matches[index].model_fields_set:
                     self._asked.setdefault(index, []).append(known)
         return known
 
@@ -89,7 +93,7 @@ class _Condition:
     def __init__(self, match: Match) -> None:
         self._columns = [
             (column, frozenset((wanted,) if isinstance(wanted, str) else wanted))
-            for name, column in _COLUMN.items()
+            for name, column in COMBINATIONS.items()
             if (wanted := getattr(match, name)) is not None
         ]
         self._config_keys = None if match.config_keys is None else set(match.config_keys)
@@ -106,18 +110,6 @@ class _Condition:
         if not isinstance(values, dict) or (self._config_keys is not None and self._config_keys != set(values)):
             return False
         return all(allowed(values.get(name), wanted) for name, wanted in self._config.items())
-
-
-def _asks_rows(match: Match) -> bool:
-    """Whether a match asks anything of single rows."""
-    return bool(
-        match.release is not None
-        or match.times
-        or match.not_times
-        or match.single_sample
-        or match.above_ms is not None
-        or match.below_ms is not None
-    )
 
 
 def _remainder(match: Match) -> pl.Expr:

@@ -7,6 +7,8 @@ import pytest
 
 from kernelindex_liger.catalog import Catalog, CatalogError, load
 from kernelindex_liger.catalog.expressions import Expression, ExpressionError, parse
+from kernelindex_liger.catalog.matching import Match
+from kernelindex_liger.conversion import match
 from kernelindex_liger.conversion.link import Linker
 from kernelindex_liger.conversion.reading import read_workload
 
@@ -173,3 +175,9 @@ def test_what_is_no_expression_is_refused(text: str) -> None:
 def test_what_has_no_value_is_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
         parse(text).value({"x": 10**4, "b": True, "s": "a"})
+
+
+def test_every_condition_of_a_match_is_asked_of_combinations_or_of_rows() -> None:
+    of_combinations = {*match.COMBINATIONS, "config", "config_keys"}
+    assert of_combinations.isdisjoint(match.ROWS)
+    assert of_combinations | match.ROWS == set(Match.model_fields)
