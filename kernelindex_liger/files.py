@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, cast
+from typing import IO
 
 TEMPORARY = ".ligerimport-"
 """How names of unfinished files begin; those that a killed run left behind are removed by the next."""
@@ -51,32 +51,9 @@ def refusal(path: str | os.PathLike[str], error: OSError) -> OutputError:
     return OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}; {remedy}")
 
 
-class Sink:
-    """A file that polars writes to: polars has words of its own for what the system refuses, so the error is kept."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.error: OSError | None = None
-
-    def write(self, data: bytes) -> int:
-        """Write, and remember what went wrong."""
-        try:
-            return self._file.write(data)
-        except OSError as error:
-            self.error = error
-            raise
-
-
-@contextmanager
-def sink(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file for polars to write to; the block raises the `OSError` that a write met, not polars' wording of it."""
-    opened = Sink(file)
-    try:
-        yield cast("IO[bytes]", opened)
-    except Exception:
-        if opened.error is not None:
-            raise opened.error from None
-        raise
+def open_new(path: str | Path) -> IO[bytes]:
+    """An empty file, opened for writing; never one that a symbolic link leads to. Raises OSError."""
+    return os.fdopen(os.open(path, NEW | os.O_TRUNC, 0o666), "wb")
 
 
 class Replacement:
@@ -100,7 +77,7 @@ class Replacement:
             OutputError: if it cannot be made.
         """
         try:
-            self._file = os.fdopen(os.open(self.temporary, NEW | os.O_TRUNC, 0o666), "wb")
+            self._file = open_new(self.temporary)
         except OSError as error:
             raise refusal(self.final, error) from error
         return self._file, self

@@ -1,13 +1,14 @@
 """A small file system of our own, filled to the brim. Runs inside a mount namespace that `unshare -rm` made.
 
-usage: python -m tests.faults.full_disk MOUNT SCRATCH COMMAND
+usage: python -m tests.faults.full_disk MOUNT SCRATCH
 
-For each size the file system is mounted anew, the command runs until there is no room, the file system grows, and the
-command runs again. One line of JSON a size: what was said, and what stood there before and after.
+For each command and size the file system is mounted anew, the command runs until there is no room, the file system
+grows, and the command runs again. One line of JSON a size: what was said, and what stood there before and after.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -23,8 +24,8 @@ AMPLE = 4096
 
 
 def sizes(needed: int) -> list[int]:
-    """Free pages to try: every number that is too few, or four of them."""
-    return list(range(needed)) if ALL else sorted({needed * part // 4 for part in range(4)})
+    """Free pages to try: every number that is too few, or none, a third and two thirds of what it takes."""
+    return list(range(needed)) if ALL else sorted({needed * part // 3 for part in range(3)})
 
 
 def room(mount: Path, pages: int, *, fresh: bool) -> None:
@@ -75,7 +76,8 @@ def attempt(name: str, mount: Path, pages: int, command: Callable[[], tuple[int,
     room(mount, AMPLE, fresh=False)
     again, said_again = command()
     return {
-        "pages": pages, "status": status, "said": said, "unfinished": left, "again": again, "said_again": said_again,
+        "name": name, "pages": pages,
+        "status": status, "said": said, "unfinished": left, "again": again, "said_again": said_again,
         "before": {path: content.hex() for path, content in before.items()},
         "after": {path: content.hex() for path, content in finished(name, mount).items()},
         "unfinished_after": unfinished(mount), "used": used(mount),
@@ -83,14 +85,15 @@ def attempt(name: str, mount: Path, pages: int, command: Callable[[], tuple[int,
 
 
 def main() -> None:
-    """Try each size; the first line is a run with ample room."""
-    mount, scratch, name = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    """Try each command in each size, in ample room first."""
+    mount, scratch = Path(sys.argv[1]), Path(sys.argv[2])
     with small():
-        arguments = commands(scratch, mount)[name]
-        whole = attempt(name, mount, AMPLE, lambda: run(*arguments))
-        print(json.dumps(whole))
-        for pages in sizes(int(str(whole["used"]))):
-            print(json.dumps(attempt(name, mount, pages, lambda: run(*arguments))))
+        for name, arguments in commands(scratch, mount).items():
+            command = functools.partial(run, *arguments)
+            whole = attempt(name, mount, AMPLE, command)
+            print(json.dumps(whole))
+            for pages in sizes(int(str(whole["used"]))):
+                print(json.dumps(attempt(name, mount, pages, command)))
     subprocess.run(["umount", str(mount)], check=False)
 
 

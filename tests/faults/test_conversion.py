@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from kernelindex_liger.conversion.validate import validate
 from tests.faults.harness import (
+    ALL,
     FORMATS,
     Files,
     csvs,
@@ -27,6 +29,9 @@ from tests.faults.harness import (
 from tests.faults.injection import Operation
 
 FAULTS = ("full", "denied", "interrupted", "vanished")
+STARTS = {"tree": "older", "jsonl": "empty", "parquet": "older", "submission": "older"}
+"""What stands in the folder at first, where not both are tried."""
+
 Scene = tuple[Path, Path, Files, Files, Files]
 
 
@@ -92,8 +97,10 @@ def test_a_conversion_writes_as_expected(scene, format_: str) -> None:
     assert kinds.count("replace") >= {"tree": 15, "jsonl": 6, "parquet": 2, "submission": 3}[format_]
 
 
-@pytest.mark.parametrize("start", ["empty", "older"])
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(
+    ("format_", "start"),
+    [(format_, start) for format_ in FORMATS for start in ("empty", "older") if ALL or STARTS[format_] == start],
+)
 def test_a_struck_conversion_is_whole_and_completed_by_the_next(
     scene, tmp_path: Path, format_: str, start: str
 ) -> None:
@@ -155,3 +162,45 @@ def test_other_bytes_of_the_same_size_and_time_are_replaced(scene, tmp_path: Pat
         os.utime(runs, ns=(times.st_atime_ns, times.st_mtime_ns))
     run(*arguments(new, out, "jsonl"))
     assert files(out) == reference
+
+
+def test_signals_interrupt_calls_and_change_nothing(scene, tmp_path: Path) -> None:
+    """Real signals, many a second: what they interrupt is done again."""
+    new, _, reference, *_ = scene("jsonl")
+    told = []
+    before = signal.signal(signal.SIGALRM, lambda *_: told.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        assert run(*arguments(new, tmp_path / "out", "jsonl")) == (3, "")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert told
+    assert files(tmp_path / "out") == reference
+
+
+def test_a_link_in_a_files_place_is_replaced_and_not_followed(scene, tmp_path: Path) -> None:
+    new, _, reference, *_ = scene("jsonl")
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("runs.jsonl", "report.json", ".ligerimport-runs.jsonl", ".ligerimport-left"):
+        (out / name).symlink_to(mine)
+    completed(out, new, "jsonl", reference, "links")
+    assert mine.read_text() == "mine"
+    assert not any(path.is_symlink() for path in out.iterdir())
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_input_that_cannot_be_read_touches_nothing(scene, tmp_path: Path, format_: str) -> None:
+    _, old, *_ = scene(format_)
+    out = prepared(tmp_path / "out", format_, "older", old)
+    before = files(out)
+    bad = tmp_path / "bad.csv"
+    bad.write_text("no,benchmark\n")
+    status, said = run(*arguments(bad, out, format_))
+    assert status == 3
+    assert "not a Liger-Kernel benchmark CSV" in said
+    assert files(out) == before
+    assert unfinished(out) == []

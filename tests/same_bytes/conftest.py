@@ -18,6 +18,8 @@ def inputs(tmp_path_factory) -> Path:
     folder.mkdir()
     for name in ("nine.csv", "seeds.csv", "shapes-losses.csv"):
         (folder / name).write_bytes((FIXTURES / "csv" / name).read_bytes())
+    for path in (FIXTURES / "sidecar").glob("results.*"):
+        (folder / path.name).write_bytes(path.read_bytes())
     mine = ROW | {"x_value": "4096"}
     other = mine | {"y_value_50": "0.55"}
     lone = ROW | {"x_value": "8192"}

@@ -106,10 +106,9 @@ def write_lines(file: IO[bytes], pieces: Pieces) -> None:
 
 def without(replacement: Replacement, drop: pl.Series) -> None:
     """Take the lines at some positions out of a finished temporary file."""
-    kept = replacement.temporary.with_name(replacement.temporary.name + "-kept")
-    with replacement.temporary.open("rb") as source, kept.open("wb") as target:
+    whole = replacement.temporary
+    with whole.open("rb") as source, Replacement(whole, f"{whole}-kept", sparing=False) as (target, _):
         target.writelines(_kept(source, drop))
-    kept.replace(replacement.temporary)
 
 
 def _kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:

@@ -14,8 +14,9 @@ from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.constants import Constants
 from kernelindex_liger.conversion.formats import Counts
+from kernelindex_liger.conversion.formats.sink import sink
 from kernelindex_liger.conversion.linked import Linked
-from kernelindex_liger.files import sink
+from kernelindex_liger.files import open_new
 
 ROW_GROUP = 100_000
 """Rows of a row group; fixed, so that the file does not depend on how the input was cut."""
@@ -48,7 +49,7 @@ class ParquetWriter:
     def _spill(self) -> None:
         path = self._folder.scratch(f"part-{len(self._parts):06d}")
         self._parts.append(path)
-        with open(path, "wb") as file, sink(file) as target:  # noqa: PTH123
+        with open_new(path) as file, sink(file) as target:
             pl.concat(self._waiting).write_ipc(target, compression="lz4")
         self._waiting, self._held = [], 0
 
