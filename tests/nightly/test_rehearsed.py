@@ -15,11 +15,11 @@ import pytest
 
 from kernelindex_liger.history.store import History
 from kernelindex_liger.nightly.night import all_nights
+from tests.conftest import need
 
 pytestmark = [pytest.mark.bench, pytest.mark.slow]
 
-for _module in ("torch", "triton", "liger_kernel"):
-    pytest.importorskip(_module, reason="the bench extra is not installed")
+need("torch", "triton", "liger_kernel", "numpy")
 
 SETTINGS = """
 html = false
