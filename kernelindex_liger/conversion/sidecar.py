@@ -17,7 +17,7 @@ from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.combine import KEYS
 from kernelindex_liger.conversion.read import BOM, LINE
 from kernelindex_liger.conversion.recorder import Recorder
-from kernelindex_liger.conversion.report import FAULTS
+from kernelindex_liger.conversion.rows import FAULTS
 from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
 from kernelindex_liger.documents.base import SAFE
