@@ -10,22 +10,22 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kernelindex_liger import files
+from kernelindex_liger import files, tables
 from kernelindex_liger.files import OutputError
-from kernelindex_liger.history import cases
+from kernelindex_liger.history import cases, sound
 from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.runs import Run, runs_of, with_runs
 from kernelindex_liger.history.source import SCHEMA
+from kernelindex_liger.untrusted import quoted, read_small, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -50,8 +50,11 @@ SAME_ROW = (
 )  # fmt: skip
 """Two rows equal in all of these are one measurement read twice."""
 
-LABEL = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
-"""What a label may be: printable, since it is shown on terminals and in pages."""
+LABEL = 200
+"""Characters that a label may have; all of them printable, since it is shown on terminals and in pages."""
+
+MARKER = 1 << 16
+"""Bytes of `history.json`."""
 
 LOCK_SECONDS = 60
 """How long `add` waits for another one on the same history."""
@@ -94,11 +97,14 @@ class History:
         if not parts:
             return pl.DataFrame(schema={name: PART[name] for name in columns})
         try:
-            return pl.scan_parquet(parts, glob=False).select(columns).collect()
-        except (OSError, pl.exceptions.PolarsError) as error:
+            rows = tables.read(parts, columns)
+        except tables.BrokenTableError as error:
+            raise BadInputError(f"{error}; move it away and add its run again") from error
+        if _fault(rows, columns) is not None:
             for part in parts:
-                _probe(part, columns)
-            raise BadInputError(f"{self.folder}: cannot be read ({error})") from error
+                if found := _fault(tables.read([part], columns), columns):
+                    raise BadInputError(f"{part}: {found}; move it away and add its run again")
+        return rows
 
     def runs(self) -> list[Run]:
         """All runs, oldest first."""
@@ -120,10 +126,13 @@ class History:
         run among others; without it the newest row's time does. Raises `BadInputError` for a label that cannot
         be one or rows without a time, `OutputError` when the folder cannot be written.
         """
-        if not LABEL.fullmatch(label):
-            raise BadInputError(f"{label!r} cannot be a label: 1 to 200 characters, none of them a control character")
-        if runs["observed_at"].null_count():
-            raise BadInputError(f"label {label}: {runs['observed_at'].null_count()} rows have no time")
+        if not 0 < len(label) <= LABEL or safe(label) != label:
+            raise BadInputError(
+                f"{quoted(label)} cannot be a label: 1 to {LABEL} characters, none of them a control character, "
+                "invisible, or one that turns text around"
+            )
+        if found := sound.fault(runs):
+            raise BadInputError(f"label {label}: {found}")
         with self._locked():
             held = self.rows([*SAME_ROW, "label"])
             return [
@@ -155,12 +164,12 @@ class History:
         faults = []
         for part in self.parts:
             try:
-                rows = pl.read_parquet(part)
-            except (OSError, pl.exceptions.PolarsError) as error:
-                faults.append(f"{part}: not readable ({error})")
+                rows = tables.read([part])
+            except tables.BrokenTableError as error:
+                faults.append(str(error))
                 continue
-            if dict(rows.schema) != PART:
-                faults.append(f"{part}: its columns are not those of a part")
+            if found := _fault(rows, list(PART)):
+                faults.append(f"{part}: {found}")
             elif f"{content_digest(rows)}.parquet" != part.name:
                 faults.append(f"{part}: its content does not give its name; it was changed after it was written")
         return faults
@@ -172,11 +181,11 @@ class History:
                 raise BadInputError(f"{self.folder}: has parts but no history.json; it is not a history")
             return
         try:
-            version = json.loads(marker.read_text("utf-8"))["version"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            version = json.loads(read_small(marker, MARKER))["version"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInputError(f"{marker}: not readable ({error})") from error
         if version != VERSION:
-            raise BadInputError(f"{marker}: format {version}; this release reads {VERSION}")
+            raise BadInputError(f"{marker}: format {quoted(version)}; this release reads {VERSION}")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -214,9 +223,8 @@ def _part(fresh: pl.DataFrame, elsewhere: pl.DataFrame, label: str, time: dateti
     return rows.select(pl.col(name).cast(kind) for name, kind in PART.items()).sort("carried", "name", "observed_at")
 
 
-def _probe(part: Path, columns: list[str]) -> None:
-    """Raise `BadInputError` if `part` alone cannot be read."""
-    try:
-        pl.read_parquet(part, columns=columns)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(f"{part}: not a readable part ({error}); move it away and add its run again") from error
+def _fault(rows: pl.DataFrame, columns: Sequence[str]) -> str | None:
+    """What keeps the rows of a part from being used."""
+    if dict(rows.schema) != {name: PART[name] for name in columns}:
+        return "its columns are not those of a part"
+    return sound.fault(rows)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kernelindex_liger.history.view import amount, change
 from kernelindex_liger.report.summary import headline, sentences
 from kernelindex_liger.report.text import SECTIONS
+from kernelindex_liger.untrusted import safe
 
 if TYPE_CHECKING:
     import polars as pl
 
     from kernelindex_liger.history.judgement import RunJudgement
+
+MARKUP = re.compile(r"[\\`*_~\[\]|]")
+"""What makes text bold, code, a link, an image or a cell."""
 
 OPEN = 10
 """Sections of up to so many cases are not folded."""
@@ -71,6 +76,6 @@ def _table(cases: pl.DataFrame) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """`text` with what Markdown tables and HTML would take for markup made harmless."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("|", "\\|").replace("_", "\\_").replace("*", "\\*").replace("\n", " ")
+    """`text` with what Markdown tables and HTML would take for markup made harmless, and what `safe` escapes."""
+    text = safe(text.replace("\n", " ")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return MARKUP.sub(r"\\\g<0>", text)
