@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelindex_liger.cli._shared import console, safe
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

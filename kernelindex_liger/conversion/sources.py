@@ -141,7 +141,7 @@ def beside(csv: Path) -> Path | None:
     """The sidecar of a CSV: `results.meta.jsonl` beside `results.csv`, both perhaps compressed; None without one."""
     plain = csv.with_name(Path(_plain(csv.name)).stem + SUFFIX)
     found = (plain, *(plain.with_name(plain.name + suffix) for suffix in COMPRESSED))
-    return next((path for path in found if path.is_file()), None)
+    return next((path for path in found if path.exists()), None)
 
 
 def _plain(name: str) -> str:
@@ -183,9 +183,7 @@ def find(inputs: Sequence[str | Path], *, sidecars: bool = False) -> list[Source
                 paths[_name(path)] = path
                 absent.add(_name(path))
             else:
-                raise InputError(
-                    f"{_name(path)}: no such file; name a CSV, a folder of CSVs, or - for standard input"
-                )
+                raise InputError(f"{_name(path)}: no such file; name a CSV, a folder of CSVs, or - for standard input")
         except OSError as error:
             raise InputError(f"{_name(path)}: cannot be read: {error.strerror or error}") from error
     return [Source(name, path, name in absent) for name, path in sorted(paths.items())]

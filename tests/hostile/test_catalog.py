@@ -55,6 +55,20 @@ def test_the_file_that_the_others_vary_is_sound(tmp_path: Path) -> None:
     assert "rms_norm_too" in load([write(tmp_path, KERNEL)]).kernels
 
 
+CAVEAT = """
+[[caveats]]
+id = "c"
+sentence = "This is a sentence of some length."
+evidence = "evidence"
+"""
+
+PROTOCOL = """
+[protocols.p]
+name = "p"
+title = "p"
+timer = "t"
+"""
+
 SHAPE = KERNEL[KERNEL.index("[[shapes]]") :]
 
 
@@ -89,20 +103,15 @@ SHAPE = KERNEL[KERNEL.index("[[shapes]]") :]
         (KERNEL + "scalars = { eps = nan }", "scalars"),
         (KERNEL + "scalars = { eps = 0x" + "f" * 10**4 + " }", "scalars"),
         (KERNEL + "where = { M = 0x" + "f" * 10**4 + " }", "where"),
-        (KERNEL.replace("[[shapes]]", '[operations.derived]\na = "b"\nb = "a"\n[[shapes]]'), "uses b, which is not bound"),
+        (KERNEL.replace("[[shapes]]", '[operations.derived]\na = "b"\nb = "a"\n[[shapes]]'), "uses b, which is not"),
         (KERNEL.replace("[[shapes]]", '[operations.derived]\na = "a"\n[[shapes]]'), "uses a, which is not bound"),
         (KERNEL + SHAPE.replace('"H"\nx', '"I"\nx'), "could both claim one row"),
         (KERNEL + "".join(SHAPE.replace('"H"\nx', f'"I{number}"\nx') for number in range(501)), "at most 500 items"),
-        ('[protocols.p]\nname = "p"\ntitle = "p"\ntimer = "t"\nnotes = "' + "{timed}" * 9000 + '"\n'
-         'passes = { forward = "' + "x" * 500_000 + '" }', "at most"),
-        ('[protocols.p]\nname = "p"\ntitle = "p"\ntimer = "t"\nnotes = "' + "{timed}" * 100 + '"\n'
-         'passes = { forward = "' + "x" * 200 + '" }', "notes of 20000 characters"),
-        ('[[caveats]]\nid = "c"\nsentence = "This is a sentence of some length."\nevidence = "evidence"\n'
-         "match = { times = [[2026-01-01T00:00:00Z, 2026-01-02T00:00:00]] }", "timezone"),
-        ('[[caveats]]\nid = "c"\nsentence = "This is a sentence of some length."\nevidence = "evidence"\n'
-         "match = { above_ms = nan }", "finite"),
-        ('[[corrections]]\nid = "c"\nsentence = "This is a sentence of some length."\nevidence = "evidence"\n'
-         'match = { kernel = "rms_norm" }\nutc_offset_minutes = 9000000000000000', "utc_offset_minutes"),
+        (PROTOCOL + f'notes = "{"{timed}" * 9000}"\npasses = {{ forward = "{"x" * 500_000}" }}', "at most"),
+        (PROTOCOL + f'notes = "{"{timed}" * 100}"\npasses = {{ forward = "{"x" * 200}" }}', "notes of 20000 characters"),
+        (CAVEAT + "match = { times = [[2026-01-01T00:00:00Z, 2026-01-02T00:00:00]] }", "timezone"),
+        (CAVEAT + "match = { above_ms = nan }", "finite"),
+        (CAVEAT.replace("caveats", "corrections") + 'match = { kernel = "rms_norm" }\nutc_offset_minutes = 9000000000000000', "utc_offset_minutes"),
         ("models = { m = { a = inf } }", "models"),
         ("[models.m]\na = 0x" + "f" * 10**4, "models"),
     ],
