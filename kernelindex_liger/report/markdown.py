@@ -66,13 +66,20 @@ def _table(cases: pl.DataFrame) -> list[str]:
         spread = "–" if row["spread"] is None else f"{row['spread']:.1%}"
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
         cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
-        cells += [f"{row['case_key']} `{row['case'][:8]}`", values, spread, str(row["runs"])]
+        cells += [row["case_key"], values, spread, str(row["runs"])]
         if noted:
             cells.append(", ".join(row["caveats"] or ()))
-        lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")
+        cells = [plain(cell or "") for cell in cells]
+        cells[4] += f" {code(row['case'][:8])}"
+        lines.append("| " + " | ".join(cells) + " |")
     if cases.height > MOST:
         lines.append(f"\n… and {cases.height - MOST} more.")
     return lines
+
+
+def code(digits: str) -> str:
+    """A case's digits as code; what is none of ours stays text."""
+    return f"`{digits}`" if digits.isalnum() else plain(digits)
 
 
 def plain(text: str) -> str:

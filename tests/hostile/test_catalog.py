@@ -62,12 +62,12 @@ sentence = "This is a sentence of some length."
 evidence = "evidence"
 """
 
-PROTOCOL = """
-[protocols.p]
-name = "p"
-title = "p"
-timer = "t"
-"""
+CORRECTION = CAVEAT.replace("caveats", "corrections") + "match.kernel = 'rms_norm'\n"
+
+
+def protocol(notes: str, timed: str) -> str:
+    return f'[protocols.p]\nname = "p"\ntitle = "p"\ntimer = "t"\nnotes = "{notes}"\npasses = {{ forward = "{timed}" }}'
+
 
 SHAPE = KERNEL[KERNEL.index("[[shapes]]") :]
 
@@ -107,11 +107,11 @@ SHAPE = KERNEL[KERNEL.index("[[shapes]]") :]
         (KERNEL.replace("[[shapes]]", '[operations.derived]\na = "a"\n[[shapes]]'), "uses a, which is not bound"),
         (KERNEL + SHAPE.replace('"H"\nx', '"I"\nx'), "could both claim one row"),
         (KERNEL + "".join(SHAPE.replace('"H"\nx', f'"I{number}"\nx') for number in range(501)), "at most 500 items"),
-        (PROTOCOL + f'notes = "{"{timed}" * 9000}"\npasses = {{ forward = "{"x" * 500_000}" }}', "at most"),
-        (PROTOCOL + f'notes = "{"{timed}" * 100}"\npasses = {{ forward = "{"x" * 200}" }}', "notes of 20000 characters"),
+        (protocol("{timed}" * 9000, "x" * 500_000), "at most"),
+        (protocol("{timed}" * 100, "x" * 200), "notes of 20000 characters"),
         (CAVEAT + "match = { times = [[2026-01-01T00:00:00Z, 2026-01-02T00:00:00]] }", "timezone"),
         (CAVEAT + "match = { above_ms = nan }", "finite"),
-        (CAVEAT.replace("caveats", "corrections") + 'match = { kernel = "rms_norm" }\nutc_offset_minutes = 9000000000000000', "utc_offset_minutes"),
+        (CORRECTION + "utc_offset_minutes = 9000000000000000", "utc_offset_minutes"),
         ("models = { m = { a = inf } }", "models"),
         ("[models.m]\na = 0x" + "f" * 10**4, "models"),
     ],
