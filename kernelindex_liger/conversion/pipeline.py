@@ -25,7 +25,7 @@ from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.conversion.sidecar import Sidecar
 from kernelindex_liger.conversion.sources import Source, find
 from kernelindex_liger.conversion.told import Choice, Told
-from kernelindex_liger.files import refusal
+from kernelindex_liger.files import refusal, unlinked
 
 Format = Literal["tree", "jsonl", "parquet", "submission"]
 Edition = Literal["published", "corrected"]
@@ -298,7 +298,7 @@ def _known_caveats(catalog: Catalog, excluded: Sequence[str]) -> None:
 def _locked(folder: Folder, wait: Callable[[], None]) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder.root / LOCK)
+    lock = FileLock(unlinked(folder.root / LOCK))
     try:
         try:
             lock.acquire(timeout=0)

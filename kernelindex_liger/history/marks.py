@@ -78,7 +78,7 @@ def add(history: History, mark: Mark, names: Iterable[tuple[str, str]]) -> list[
     if not fitting:
         raise UnknownNameError(f"{mark.case}: no case has this digest or name; `history show KERNEL` lists them")
     text = json.dumps(mark.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    folder = history.folder / "marks"
+    folder = files.unlinked(history.folder / "marks")
     files.make_folder(folder)
     files.write_text(folder / f"{hashlib.sha256(text.encode()).hexdigest()}.json", text)
     return fitting

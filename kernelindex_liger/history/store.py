@@ -194,7 +194,8 @@ class History:
         marker = self.folder / "history.json"
         files.make_folder(self.folder, parents=True)
         try:
-            with filelock.FileLock(self.folder / ".lock", timeout=LOCK_SECONDS):
+            files.unlinked(self.folder / "parts")
+            with filelock.FileLock(files.unlinked(self.folder / ".lock"), timeout=LOCK_SECONDS):
                 if not marker.exists():
                     files.write_text(marker, json.dumps({"version": VERSION}) + "\n")
                 yield

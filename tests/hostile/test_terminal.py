@@ -187,9 +187,16 @@ def test_a_broken_history(tmp_path: Path) -> None:
 def test_settings_and_thresholds(tmp_path: Path) -> None:
     key = json.dumps(EVIL).replace("\\udb40\\udc41", "\\U000e0041")
     settings, thresholds = tmp_path / "nightly.toml", tmp_path / "thresholds.toml"
-    for content in (f"{key} = 1", f"[csv]\n{key} = 1", f"[csv]\nsource = {key}", f"[csv]\nsource = 'in.csv'\n[judge]\nthresholds = {key}",
-                    '[csv]\nsource = "git+\\u001b[2J"', '[csv]\nsource = "https://\\u001b[2J/x.csv"',
-                    f'[csv]\nsource = "in.csv"\n[import]\ncatalog = [{key}]'):  # fmt: skip
+    csv = "[csv]\nsource = 'in.csv'\n"
+    for content in (
+        f"{key} = 1",
+        f"[csv]\n{key} = 1",
+        f"[csv]\nsource = {key}",
+        '[csv]\nsource = "git+\\u001b[2J"',
+        '[csv]\nsource = "https://\\u001b[2J/x.csv"',
+        f"{csv}[judge]\nthresholds = {key}",
+        f"{csv}[import]\ncatalog = [{key}]",
+    ):
         settings.write_text(content)
         (tmp_path / "in.csv").write_text(text([ROW]), newline="")
         for form in ("text", "json"):
