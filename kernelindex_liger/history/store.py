@@ -25,7 +25,7 @@ from kernelindex_liger.history.source import SCHEMA
 from kernelindex_liger.untrusted import quoted, read_small, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -96,15 +96,11 @@ class History:
         parts = self.parts
         if not parts:
             return pl.DataFrame(schema={name: PART[name] for name in columns})
-        try:
-            rows = tables.read(parts, columns)
-        except tables.BrokenTableError as error:
-            raise BadInputError(f"{error}; move it away and add its run again") from error
-        if _fault(rows, columns) is not None:
-            for part in parts:
-                if found := _fault(tables.read([part], columns), columns):
-                    raise BadInputError(f"{part}: {found}; move it away and add its run again")
-        return rows
+        rows, fault = _read(parts, columns)
+        if fault is None:
+            return rows
+        found = next((one for part in parts if (one := _read([part], columns)[1]) is not None), fault)
+        raise BadInputError(f"{found}; move it away and add its run again")
 
     def runs(self) -> list[Run]:
         """All runs, oldest first."""
@@ -163,13 +159,9 @@ class History:
         """Recompute each part's name from its content; return what is wrong, one sentence a part."""
         faults = []
         for part in self.parts:
-            try:
-                rows = tables.read([part])
-            except tables.BrokenTableError as error:
-                faults.append(str(error))
-                continue
-            if found := _fault(rows, list(PART)):
-                faults.append(f"{part}: {found}")
+            rows, found = _read([part])
+            if found is not None:
+                faults.append(found)
             elif f"{content_digest(rows)}.parquet" != part.name:
                 faults.append(f"{part}: its content does not give its name; it was changed after it was written")
         return faults
@@ -224,8 +216,14 @@ def _part(fresh: pl.DataFrame, elsewhere: pl.DataFrame, label: str, time: dateti
     return rows.select(pl.col(name).cast(kind) for name, kind in PART.items()).sort("carried", "name", "observed_at")
 
 
-def _fault(rows: pl.DataFrame, columns: Sequence[str]) -> str | None:
-    """What keeps the rows of a part from being used."""
-    if dict(rows.schema) != {name: PART[name] for name in columns}:
-        return "its columns are not those of a part"
-    return sound.fault(rows)
+def _read(parts: list[Path], columns: list[str] | None = None) -> tuple[pl.DataFrame, str | None]:
+    """The rows of parts, and what keeps them from being used, with the file's name or the folder's."""
+    where = parts[0] if len(parts) == 1 else parts[0].parent
+    try:
+        rows = tables.read(parts, columns)
+    except tables.BrokenTableError as error:
+        return pl.DataFrame(), str(error)
+    if dict(rows.schema) != {name: PART[name] for name in columns or PART}:
+        return rows, f"{where}: its columns are not those of a part"
+    found = sound.fault(rows)
+    return rows, None if found is None else f"{where}: {found}"
