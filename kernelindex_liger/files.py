@@ -167,6 +167,17 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.close(held)
 
 
+def unlinked(path: Path) -> Path:
+    """A path that this package alone has a use for: a lock, or a folder in a folder that it was given.
+
+    Raises:
+        OutputError: if a symbolic link stands there, which would lead what is written elsewhere.
+    """
+    if path.is_symlink():
+        raise OutputError(f"{path}: cannot be written: it is a symbolic link, which leads elsewhere; remove it")
+    return path
+
+
 def make_folder(path: Path, *, parents: bool = False) -> None:
     """Make a folder where it is missing; the one above must be there, unless `parents` asks for all of them.
 

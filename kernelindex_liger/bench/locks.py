@@ -58,11 +58,13 @@ def lock_of(name: str) -> FileLock:
     """A lock of that name, shared by all processes of this machine that have the same temporary folder."""
     from filelock import FileLock
 
+    from kernelindex_liger.files import unlinked
+
     folder = Path(tempfile.gettempdir()) / "kernelindex-liger"
     if not folder.exists():
         folder.mkdir(exist_ok=True)
         folder.chmod(0o1777)  # other users' runs must meet ours
-    return FileLock(folder / f"{name}.lock", mode=0o666)
+    return FileLock(unlinked(folder / f"{name}.lock"), mode=0o666)
 
 
 def file_lock(path: Path) -> FileLock:

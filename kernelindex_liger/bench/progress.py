@@ -8,6 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from kernelindex_liger.untrusted import safe
+
 if TYPE_CHECKING:
     from kernelindex_liger.bench.plan import Series
     from kernelindex_liger.documents.sidecar import SeriesCase
@@ -88,16 +90,13 @@ class PlainProgress(_Counting):
         with self._lock:
             self.done += 1
             place = f"[{self.done}/{max(self.total, self.done)}]"
-            print(
-                f"{place} {describe(series, x)}: {outcome_text(series, case, values)} ({self.left()} left)",
-                file=sys.stderr,
-                flush=True,
-            )
+            text = f"{place} {describe(series, x)}: {outcome_text(series, case, values)} ({self.left()} left)"
+            print(safe(text), file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         """See Observer."""
         with self._lock:
-            print(text, file=sys.stderr, flush=True)
+            print(safe(text), file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
         return self
@@ -114,11 +113,11 @@ class RichProgress(_Counting):
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]} left"),
-            TextColumn("[dim]{task.fields[last]}"),
+            TextColumn("{task.fields[last]}", style="dim", markup=False),
             console=console,
             transient=True,
         )
@@ -137,14 +136,14 @@ class RichProgress(_Counting):
         """See Observer."""
         with self._lock:
             self.done += 1
-            last = outcome_text(series, case, values)
+            last = safe(outcome_text(series, case, values))
             self._bar.update(self._task, completed=self.done, left=self.left(), last=last)
             if values is None:
                 self.note(f"{describe(series, x)}: {last}")
 
     def note(self, text: str) -> None:
         """See Observer."""
-        self._bar.console.print(text, markup=False, highlight=False)
+        self._bar.console.print(safe(text), markup=False, highlight=False)
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from kernelindex_liger.bench import table
 from kernelindex_liger.bench.locks import file_lock
 from kernelindex_liger.bench.plan import UNITS, Series
 from kernelindex_liger.documents.sidecar import (
+    LINE,
     SCHEMA,
     Gpu,
     Protocol,
@@ -21,6 +23,7 @@ from kernelindex_liger.documents.sidecar import (
     Software,
 )
 from kernelindex_liger.documents.upstream import SUFFIX
+from kernelindex_liger.untrusted import lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,12 +42,14 @@ def sidecar_path(csv: Path) -> Path:
 
 def read_sidecar(path: Path) -> list[SeriesMeta]:
     """Its lines, without those that cannot be read."""
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            found.append(SeriesMeta.model_validate_json(line))
-        except ValidationError:
-            continue
+    found: list[SeriesMeta] = []
+    if not path.is_file():
+        return found
+    with path.open("rb") as file:
+        for _, line in lines(file, LINE):
+            if line is not None:
+                with suppress(ValidationError):
+                    found.append(SeriesMeta.model_validate_json(line))
     return found
 
 

@@ -52,9 +52,11 @@ def _shape(catalog: Catalog, kernel: Kernel, shape: Shape, operation: Operation)
     for axis in operation.signature_axes():
         if axis not in bound:
             yield f"{where}: axis {axis} of {operation.slug} is not bound"
+    before = set(bound)
     for name, text in operation.derived.items():
-        if missing := sorted(parse(text).names - bound - set(operation.derived)):
+        if missing := sorted(parse(text).names - before):
             yield f"{where}: derived axis {name} of {operation.slug} uses {', '.join(missing)}, which is not bound"
+        before.add(name)
     inputs = {tensor.name: tensor for tensor in operation.inputs}
     for name in shape.dtypes:
         if name not in inputs:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import warnings
 from collections.abc import Callable, Mapping
+
+from kernelindex_liger.untrusted import quoted
 
 LENGTH = 200
 DEPTH = 20
@@ -34,8 +37,13 @@ class Expression:
     def __init__(self, text: str) -> None:
         if len(text) > LENGTH:
             raise ExpressionError(f"expression of {len(text)} characters; at most {LENGTH} are allowed")
+        if not text.isascii():
+            # Python takes letters that look alike for one name
+            raise ExpressionError(f"{text!a} holds other letters than ASCII's")
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             raise ExpressionError(f"{text!r} is not an expression: integers, names, + - * % // ( )") from error
         self.text = text
@@ -79,7 +87,7 @@ def _value(node: ast.expr, names: Mapping[str, object], text: str) -> int:
             value = names.get(name)
             if type(value) is not int:
                 raise ExpressionError(
-                    f"{name!r} in {text!r} is {value!r}, not an integer"
+                    f"{name!r} in {text!r} is {quoted(value)}, not an integer"
                     if name in names
                     else f"no {name!r} for {text!r}"
                 )

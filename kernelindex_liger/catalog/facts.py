@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from kernelindex_liger.catalog.expressions import parse
-from kernelindex_liger.documents.base import Name, Token
+from kernelindex_liger.documents.base import Integer, Name, Short, Text, Token
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][A-Za-z0-9._=-]*$", max_length=100)]
 """A kernel or provider as the CSV writes it; checked, since ids and paths are made of it."""
 
-ConfigValue = bool | int | float | str | None
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+ConfigValue = bool | Integer | Finite | str | None
 
 
 def _checked(text: str) -> str:
@@ -36,7 +38,7 @@ class Tensor(Fact):
     """An input or output of an operation; dtype `float` is the workload's float dtype."""
 
     name: Token
-    shape: Annotated[tuple[int | Token, ...], Field(min_length=1)]
+    shape: Annotated[tuple[Integer | Token, ...], Field(min_length=1)]
     dtype: Token
 
 
@@ -67,7 +69,7 @@ class Operation(Fact):
 class TypedScalar(Fact):
     """A scalar whose dtype is not fp32; `value` is a number, or the config key that holds it."""
 
-    value: float | str
+    value: Finite | str
     dtype: Token
 
 
@@ -94,14 +96,14 @@ class Shape(Fact):
     """Config values that a row must have, one or any of several; `x` is x itself, `provider` the row's provider."""
     zero: tuple[str, ...] = ()
     """Expressions that must be zero, such as `hidden % q_heads`."""
-    axes: Annotated[dict[Token, str | int], Field(min_length=1)]
+    axes: Annotated[dict[Token, str | Integer], Field(min_length=1)]
     """The workload's axes in title order, each an integer or an expression over x, config keys, parts and `model_…`;
     `key_0`, `key_1` … are the elements of a config list."""
     dtype: Token | FromConfig
     """The workload's float dtype: fixed by the script, or told by the row."""
     dtypes: dict[Token, Token | FromConfig] = {}
     """Inputs whose dtype differs from the operation's `float`."""
-    scalars: dict[Token, float | str | TypedScalar] = {}
+    scalars: dict[Token, Finite | str | TypedScalar] = {}
     """Scalars that change the result: a number, or the config key that holds it."""
     switches: tuple[Token, ...] = ()
     """Scalars that the case key must name, since the axes alone do not tell the workloads apart."""
@@ -228,8 +230,8 @@ class Protocol(Fact):
     name: str
     title: str
     timer: Token
-    notes: str
-    passes: Annotated[dict[str, str], Field(min_length=1)]
+    notes: Annotated[str, Field(max_length=1000)]
+    passes: Annotated[dict[Short, Text], Field(min_length=1)]
     """What is timed (or measured) in each pass."""
     primary_statistic: Token = "median"
     setup_included: bool | None = None

@@ -6,14 +6,15 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from kernelindex_liger.catalog.catalog import Catalog, Kernel
 from kernelindex_liger.catalog.check import problems
 from kernelindex_liger.catalog.facts import (
     Fact,
+    Finite,
     Gpu,
     Identifier,
     Implementation,
@@ -24,6 +25,8 @@ from kernelindex_liger.catalog.facts import (
     Shape,
 )
 from kernelindex_liger.catalog.matching import Caveat, Correction
+from kernelindex_liger.documents.base import Integer
+from kernelindex_liger.untrusted import read_small
 
 SIZE = 1 << 20
 """Bytes that a catalogue file may have at the most."""
@@ -38,16 +41,18 @@ class CatalogFile(Fact):
 
     kernel: Identifier | None = None
     operations: tuple[Operation, ...] = ()
-    shapes: tuple[Shape, ...] = ()
+    shapes: Annotated[tuple[Shape, ...], Field(max_length=500)] = ()
+    """Each is held against each other, so there is a limit."""
     implementations: dict[str, Implementation] = {}
     projects: dict[str, Project] = {}
     providers: dict[Identifier, Provider] = {}
     gpus: tuple[Gpu, ...] = ()
     metrics: dict[str, str] = {}
     protocols: dict[str, Protocol] = {}
-    models: dict[str, dict[str, int | float | str]] = {}
-    caveats: tuple[Caveat, ...] = ()
-    corrections: tuple[Correction, ...] = ()
+    models: dict[str, dict[str, Integer | Finite | str]] = {}
+    caveats: Annotated[tuple[Caveat, ...], Field(max_length=1000)] = ()
+    """Each is held against every row, as corrections are."""
+    corrections: Annotated[tuple[Correction, ...], Field(max_length=1000)] = ()
 
     @model_validator(mode="after")
     def _kernel_named(self) -> CatalogFile:
@@ -77,22 +82,21 @@ def read(path: Path) -> CatalogFile:
         CatalogError: as `load`.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(SIZE + 1)
+        data: dict[str, Any] = tomllib.loads(read_small(path, SIZE).decode())
     except OSError as error:
         raise CatalogError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if len(content) > SIZE:
-        raise CatalogError(f"{path}: larger than {SIZE} bytes; a catalogue file holds a few facts")
-    try:
-        data: dict[str, Any] = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise CatalogError(f"{path}: nested too deeply") from error
+    except ValueError as error:
+        # besides its own error, tomllib lets through Python's of a number with too many digits
         raise CatalogError(f"{path}: not TOML: {error}") from error
     try:
         return CatalogFile.model_validate(data)
     except ValidationError as error:
         lines = (
-            f"{'.'.join(str(part) for part in one['loc']) or 'file'}: {one['msg'].removeprefix('Value error, ')}"
-            for one in error.errors()[:10]
+            f"{'.'.join(str(part)[:100] for part in one['loc']) or 'file'}: "
+            f"{one['msg'].removeprefix('Value error, ')[:500]}"
+            for one in error.errors(include_url=False, include_context=False, include_input=False)[:10]
         )
         raise CatalogError(f"{path}: does not fit the catalogue's form:\n  " + "\n  ".join(lines)) from error
 

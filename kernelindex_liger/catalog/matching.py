@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, NaiveDatetime, model_validator
 
-from kernelindex_liger.catalog.facts import ConfigValue, Fact, Implementation
+from kernelindex_liger.catalog.facts import ConfigValue, Fact, Finite, Implementation
 
 OneOrMore = str | tuple[str, ...]
 
@@ -30,15 +29,15 @@ class Match(Fact):
     config: dict[str, ConfigValue | tuple[ConfigValue, ...]] = {}
     """Config values, each one value or any of several."""
     release: OneOrMore | None = None
-    times: tuple[tuple[datetime, datetime], ...] = ()
-    since: datetime | None = None
+    times: Annotated[tuple[tuple[NaiveDatetime, NaiveDatetime], ...], Field(max_length=1000)] = ()
+    since: NaiveDatetime | None = None
     """Also rows from this time on, without an end: what upstream's newest scripts do, and this package's runner."""
-    not_times: tuple[tuple[datetime, datetime], ...] = ()
+    not_times: Annotated[tuple[tuple[NaiveDatetime, NaiveDatetime], ...], Field(max_length=1000)] = ()
     single_sample: bool = False
     """p20 = p50 = p80."""
-    above_ms: float | None = None
+    above_ms: Finite | None = None
     """Only rows whose p50 is at least this, in the CSV's own unit."""
-    below_ms: float | None = None
+    below_ms: Finite | None = None
     """Only rows whose p50 is below this, in the CSV's own unit."""
 
     @model_validator(mode="after")
@@ -75,7 +74,7 @@ class Correction(Fact):
     """Id of the shape, in the kernel's file, that reads these rows."""
     implementation: Implementation | None = None
     protocol: str | None = None
-    utc_offset_minutes: int | None = None
+    utc_offset_minutes: Annotated[int, Field(gt=-1440, lt=1440)] | None = None
     """Local time of the timestamp, minutes east of UTC."""
     edition: Literal["corrected", "both"] = "corrected"
     """Which edition applies it; `both` where nothing is published that it would contradict."""

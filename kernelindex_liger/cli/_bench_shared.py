@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kernelindex_liger.untrusted import safe
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -26,7 +28,7 @@ def print_table(rows: Sequence[Sequence[str]], title: str = "", *, stderr: bool 
     from kernelindex_liger.bench.summary import plain
 
     if not (sys.stderr if stderr else sys.stdout).isatty():
-        click.echo(plain(rows), err=stderr)
+        click.echo(safe(plain(rows), keep="\n"), err=stderr)
         return
     from rich.table import Table
 
@@ -34,7 +36,7 @@ def print_table(rows: Sequence[Sequence[str]], title: str = "", *, stderr: bool 
 
     shown = Table(*rows[0], title=title or None)
     for row in rows[1:]:
-        shown.add_row(*row)
+        shown.add_row(*map(safe, row))
     console(stderr=stderr).print(shown)
 
 

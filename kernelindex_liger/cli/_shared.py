@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,8 +12,12 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
 import click
 
+from kernelindex_liger.untrusted import safe, spelled
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+__all__ = ["catalog_option", "console", "fail", "handled", "safe", "spelled"]
 
 OK, CHECK_FAILED, USAGE, BAD_INPUT, BENCH_FAILED, NOTHING_TO_JUDGE, OUTPUT_FAILED, INTERRUPTED = (
     0,
@@ -69,15 +72,6 @@ def fail(message: str, status: int) -> NoReturn:
     for line in message.splitlines():
         click.echo(f"ligerimport: {safe(line)}", err=True)
     sys.exit(status)
-
-
-def safe(text: str) -> str:
-    """Text with control and direction-changing characters escaped, so that input cannot drive a terminal."""
-    return "".join(
-        one if one == " " or unicodedata.category(one) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else
-        one.encode("unicode_escape", "surrogatepass").decode()
-        for one in text
-    )  # fmt: skip
 
 
 def console(*, stderr: bool = True) -> Console:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_option, console, fail, handled, safe
+from kernelindex_liger.untrusted import quoted
 
 WHAT = ("kernels", "providers", "gpus", "protocols", "models")
 
@@ -27,7 +28,7 @@ def list_(what: str, catalog: tuple[Path, ...]) -> None:
     from kernelindex_liger.catalog.describe import listing
 
     heads, rows = listing(load(catalog), what)
-    _print_table(heads, rows)
+    _print_table(heads, [tuple(map(safe, row)) for row in rows])
 
 
 @command.command()
@@ -44,8 +45,8 @@ def show(kernel: str, catalog: tuple[Path, ...]) -> None:
     facts = load(catalog)
     if kernel not in facts.kernels:
         close = ", ".join(difflib.get_close_matches(kernel[:100], facts.kernels, n=3))
-        fail(f"no kernel {kernel!r} in the catalogue" + (f"; did you mean {close}?" if close else ""), BAD_INPUT)
-    click.echo(describe(facts, facts.kernels[kernel]), nl=False)
+        fail(f"no kernel {quoted(kernel)} in the catalogue" + (f"; did you mean {close}?" if close else ""), BAD_INPUT)
+    click.echo(safe(describe(facts, facts.kernels[kernel]), keep="\n"), nl=False)
 
 
 @command.command()
@@ -56,7 +57,7 @@ def caveats(catalog: tuple[Path, ...]) -> None:
     from kernelindex_liger.catalog import load
 
     for one in load(catalog).caveats:
-        click.echo(f"{one.id} ({one.kind})\n  {one.sentence}\n  evidence: {one.evidence}")
+        click.echo(f"{one.id} ({one.kind})\n  {safe(one.sentence)}\n  evidence: {safe(one.evidence)}")
 
 
 @command.command()
@@ -67,7 +68,7 @@ def diff(catalog: tuple[Path, ...]) -> None:
     from kernelindex_liger.catalog import load
     from kernelindex_liger.catalog.describe import differences
 
-    click.echo(differences(load(catalog)), nl=False)
+    click.echo(safe(differences(load(catalog)), keep="\n"), nl=False)
 
 
 @command.command()
@@ -90,7 +91,8 @@ def check(file: Path, inputs: tuple[str, ...], catalog: tuple[Path, ...]) -> Non
         for shape, count in coverage.taken.items():
             click.echo(f"{coverage.kernel}, shape {shape}: {count:,} rows")
         for shape, example in coverage.example.items():
-            click.echo(f"\nthe first row of shape {shape} is this workload:\n{example}", nl=False)
+            text = safe(example, keep="\n")
+            click.echo(f"\nthe first row of shape {shape} is this workload:\n{text}", nl=False)
         for (reason, detail), (count, first) in coverage.missed.items():
             click.echo(f"{safe(first)}: {count:,} rows not taken: {reason}: {safe(detail)}")
     if any(coverage.missed for coverage in coverages):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_option, console, handled, safe
+from kernelindex_liger.cli._shared import BAD_INPUT, CHECK_FAILED, catalog_option, console, handled, safe, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -195,7 +195,7 @@ def _skipped(groups: list[SkippedGroup], what: str) -> None:
     table.columns[4].justify = "right"
     for group in groups[:GROUPS]:
         cells = (group.kernel, group.provider, group.gpu, f"{group.rows:,}", group.first[0].rpartition("/")[2])
-        table.add_row(group.reason, *(safe(cell) for cell in cells))
+        table.add_row(group.reason, *map(spelled, cells))
     screen.print(table)
     if len(groups) > GROUPS:
         screen.print(f"… and {len(groups) - GROUPS} more groups, all in report.json")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from kernelindex_liger.cli._shared import catalog_option, console, fail, handled, safe
+from kernelindex_liger.untrusted import safe_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +128,7 @@ def add(
             continue
         what = f"{done.new} rows added" if done.new else "nothing new"
         known = f", {done.known} already there" if done.known else ""
-        click.echo(f"{done.label} on {done.machine}: {what}{known}", err=True)
+        click.echo(safe(f"{done.label} on {done.machine}: {what}{known}"), err=True)
 
 
 @command.command(name="list")
@@ -138,7 +139,7 @@ def list_(folder: Path, form: str) -> None:
     """List all runs, oldest first."""
     runs = opened(folder).runs()
     if form == "json":
-        click.echo(json.dumps([run.as_json() for run in runs], indent=2, ensure_ascii=False))
+        click.echo(safe_json(json.dumps([run.as_json() for run in runs], indent=2, ensure_ascii=False)))
         return
     lines = [
         (f"{run.time:%Y-%m-%d %H:%M}", run.label, run.machine, run.environment_key[:8], str(run.cases),
@@ -166,7 +167,7 @@ def show(kernel: str, folder: Path, form: str, pass_: str | None, **only: str | 
     if not found:
         raise UnknownNameError(f"{kernel}: the history has no such case; `history list` shows what it has")
     if form == "json":
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        click.echo(safe_json(json.dumps(found, indent=2, ensure_ascii=False)))
         return
     lines = []
     for case in found:
@@ -193,7 +194,7 @@ def _decide(kind: str, case: str, why: str, folder: Path, label: str | None) -> 
     mark = marks.Mark(kind=kind, case=case, why=why, label=run.label, since=run.time, made_at=now)
     fitting = marks.add(history, mark, rows.select("case", "name").unique().iter_rows())
     for name in fitting:
-        click.echo(f"{kind}: {name}", err=True)
+        click.echo(safe(f"{kind}: {name}"), err=True)
 
 
 def _decision(kind: str, help_text: str) -> None:
@@ -224,7 +225,7 @@ def check(folder: Path) -> None:
     history = opened(folder)
     faults = history.check()
     for fault in faults:
-        click.echo(fault, err=True)
+        click.echo(safe(fault), err=True)
     click.echo(f"{len(history.parts)} parts, {len(faults)} faults", err=True)
     sys.exit(1 if faults else 0)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from kernelindex_liger.catalog import Catalog, Kernel
+from kernelindex_liger.catalog.expressions import ExpressionError
 from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
 from kernelindex_liger.conversion.link import AmbiguousNameError, Linker
@@ -16,6 +17,7 @@ from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
 from kernelindex_liger.documents.naming import slug
 from kernelindex_liger.documents.upstream import REHEARSAL
+from kernelindex_liger.untrusted import quoted
 
 KEYS = (
     "kernel_name",
@@ -32,6 +34,9 @@ KEYS = (
 
 UNITS = {"speed": "ms", "speed_graph": "ms", "memory": "MB"}
 """The unit that upstream writes for each metric. Its MB are MiB."""
+
+SUGGESTIONS = 1000
+"""Unknown GPUs for which a resembling name is searched; that takes longer than all else about a row."""
 
 ID_LENGTH = 500
 PART_LENGTH = 200
@@ -92,12 +97,13 @@ class Combiner:
         self._linker = linker
         self._workloads: dict[tuple[str | None, ...], Reading | Skip] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
+        self._near: dict[str, str] = {}
 
     def decide(self, key: tuple[str, ...], corrections: tuple[Correction, ...] = ()) -> Combination | Skip:
         """The combination of a tuple of `KEYS`, with the corrections that its rows match, or why it is skipped."""
         kernel, provider, pass_, metric, unit, x_name, x, config, gpu = key
         if UNITS.get(metric) != unit:
-            return Skip("unknown_metric", f"metric {metric!r} in {unit!r}")
+            return Skip("unknown_metric", f"metric {quoted(metric)} in {quoted(unit)}")
         if gpu == REHEARSAL:
             return Skip("rehearsal", "measured on the CPU")
         shape = next((one.shape for one in reversed(corrections) if one.shape is not None), None)
@@ -106,25 +112,28 @@ class Combiner:
             return reading
         known = self._catalog.providers.get(provider)
         if known is None:
-            return Skip("unknown_provider", f"no provider {provider!r} in the catalogue")
+            return Skip("unknown_provider", f"no provider {quoted(provider)} in the catalogue")
         if gpu not in self._catalog.gpu_names:
-            closest = self._catalog.closest_gpus(gpu)
-            near = f"; closest: {', '.join(closest)}" if closest else ""
-            return Skip("unknown_gpu", f"no GPU {gpu!r} in the catalogue{near}")
+            near = self._near.setdefault(gpu, self._closest(gpu) if len(self._near) < SUGGESTIONS else "")
+            return Skip("unknown_gpu", f"no GPU {quoted(gpu)} in the catalogue{near}")
         corrected = (one.protocol for one in reversed(corrections))
         protocol = self._catalog.protocol_name(metric, pass_, *corrected, reading.shape.protocols.get(metric))
         if protocol is None:
-            return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {pass_!r}")
+            return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {quoted(pass_)}")
         try:
             combination = self._combination(key, reading, protocol, corrections)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
             return Skip("unmet_condition", f"its {error.title} would not be valid: {place}: {first['msg']}")
-        except AmbiguousNameError as error:
+        except (AmbiguousNameError, ExpressionError) as error:
             return Skip("unmet_condition", str(error))
         too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(combination.measured) > PART_LENGTH
         return Skip("unmet_condition", "the external id would be too long") if too_long else combination
+
+    def _closest(self, gpu: str) -> str:
+        closest = self._catalog.closest_gpus(gpu)
+        return f"; closest: {', '.join(closest)}" if closest else ""
 
     def _combination(
         self, key: tuple[str, ...], reading: Reading, protocol: str, corrections: tuple[Correction, ...]

@@ -17,6 +17,7 @@ import polars as pl
 from kernelindex_liger.catalog.facts import allowed
 from kernelindex_liger.catalog.matching import Match
 from kernelindex_liger.conversion.index import distinct
+from kernelindex_liger.conversion.reading import CONFIG_LENGTH
 
 COMBINATIONS = {
     "kernel": "kernel_name",
@@ -136,8 +137,13 @@ def _spans(spans: tuple[tuple[Any, Any], ...]) -> list[pl.Expr]:
     return [pl.col("moment").is_between(pl.lit(start), pl.lit(end)) for start, end in spans]
 
 
-@functools.lru_cache(maxsize=10_000)
 def _parsed(text: str) -> object:
+    # a longer config is skipped for its length alone; it would only fill the memory
+    return None if len(text) > CONFIG_LENGTH else _value(text)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _value(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

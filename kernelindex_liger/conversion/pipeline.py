@@ -24,7 +24,7 @@ from kernelindex_liger.conversion.report import Documents, Input, Report, Tally,
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.conversion.sources import Source, find
 from kernelindex_liger.conversion.told import Choice, Told
-from kernelindex_liger.files import refusal
+from kernelindex_liger.files import refusal, unlinked
 
 if TYPE_CHECKING:
     from kernelindex_liger.conversion.sidecar import Sidecar
@@ -90,7 +90,7 @@ class _Stream:
 
     def batches(self, *, files: bool) -> Iterator[pl.DataFrame]:
         """Emitted rows, batch by batch, then failed cases; a source that cannot be read is noted, the next is read."""
-        total = sum(0 if one.path is None or one.absent else one.path.stat().st_size for one in self.sources)
+        total = sum(map(_size, self.sources))
         for index, source in enumerate(self.sources):
             sidecar = self.told.open(index)
             if source.absent:
@@ -99,8 +99,8 @@ class _Stream:
             try:
                 # standard input may keep a reader waiting for ever, and a thread that waits cannot be interrupted
                 for batch in batches if source.path is None else ahead(batches):
-                    self.tally.faults(batch.faults)
-                    self.rows[index] += batch.frame.height + len(batch.faults)
+                    self.tally.faults(batch.faults, batch.malformed)
+                    self.rows[index] += batch.frame.height + batch.malformed
                     rows = self._emit(batch.frame, sidecar, files=files)
                     self.options.progress(sum(self.rows), sum(one.size for one in self.sources), total)
                     if rows.height:
@@ -251,6 +251,14 @@ def no_rows() -> pl.DataFrame:
     return emit.emit(emit.identify(rows))
 
 
+def _size(source: Source) -> int:
+    """Bytes to read, for the progress alone: 0 where that is not known, or the file has gone since it was found."""
+    try:
+        return 0 if source.path is None else source.path.stat().st_size
+    except OSError:
+        return 0
+
+
 def _write(stream: _Stream, target: Writer) -> Counts:
     try:
         for rows in stream.batches(files=target.needs_file_text):
@@ -292,7 +300,7 @@ def _known_caveats(catalog: Catalog, excluded: Sequence[str]) -> None:
 def _locked(folder: Folder, wait: Callable[[], None]) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder.root / LOCK)
+    lock = FileLock(unlinked(folder.root / LOCK))
     try:
         try:
             lock.acquire(timeout=0)

@@ -19,6 +19,7 @@ from kernelindex_liger.catalog.facts import FromConfig, Operation, Shape, TypedS
 from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.documents.canonical import number
 from kernelindex_liger.documents.naming import case_key
+from kernelindex_liger.untrusted import quoted, spelled
 
 DTYPES = {
     "torch.bfloat16": "bf16",
@@ -31,6 +32,8 @@ DTYPES = {
 """Dtypes as configs write them, and as documents do."""
 
 CONFIG_LENGTH = 10_000
+"""Characters of a config; upstream's longest has some 300."""
+
 _INTEGER = re.compile(r"[1-9][0-9]{0,15}")
 _TUPLE = re.compile(r"\(\s*(\d{1,15}(?:\s*,\s*\d{1,15})+)\s*,?\s*\)")
 
@@ -87,14 +90,15 @@ def read_workload(
     """
     kernel = catalog.kernels.get(kernel_name)
     if kernel is None:
-        raise Unread("unknown_kernel", f"no catalogue file for kernel {kernel_name!r}")
+        raise Unread("unknown_kernel", f"no catalogue file for kernel {quoted(kernel_name)}")
     values = _config(config, kernel.tables)
     if shape_id is not None:
         return _evaluate(catalog, kernel, kernel.shape(shape_id), x, values)
     candidates = kernel.claimants(x_name, values)
     if not candidates:
         raise Unread(
-            "unknown_shape", f"{kernel_name} has no shape for x {x_name!r} with config keys {', '.join(values)}"
+            "unknown_shape",
+            f"{kernel_name} has no shape for x {quoted(x_name)} with config keys {spelled(', '.join(values))}",
         )
     unmet = ""
     for shape in candidates:
@@ -120,9 +124,9 @@ def _config(text: str, tables: frozenset[str]) -> dict[str, Any]:
     for key, value in values.items():
         for one in _table(value) if key in tables else value if isinstance(value, list) else (value,):
             if isinstance(one, (dict, list)):
-                raise Unread("bad_config", f"config key {key!r} holds a nested value")
+                raise Unread("bad_config", f"config key {quoted(key)} holds a nested value")
             if isinstance(one, float) and not math.isfinite(one):
-                raise Unread("bad_config", f"config key {key!r} holds a number beyond a double's range")
+                raise Unread("bad_config", f"config key {quoted(key)} holds a number beyond a double's range")
     return values
 
 
@@ -190,16 +194,16 @@ def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) ->
         model = models.get(x) if isinstance(models, Mapping) else None
         if not isinstance(model, Mapping):
             where = "in the catalogue" if shape.models is None else f"under config key {shape.models!r}"
-            raise Unread("bad_x", f"no model {x!r} {where}")
+            raise Unread("bad_x", f"no model {quoted(x)} {where}")
         return names | {f"model_{name}": value for name, value in model.items()}
     if shape.reads == "tuple":
         found = _TUPLE.fullmatch(x)
         parts = [int(part) for part in found.group(1).split(",")] if found else []
         if len(parts) != len(shape.parts):
-            raise Unread("bad_x", f"x {x!r} is not ({', '.join(shape.parts)})")
+            raise Unread("bad_x", f"x {quoted(x)} is not ({', '.join(shape.parts)})")
         return names | dict(zip(shape.parts, parts, strict=True))
     if not _INTEGER.fullmatch(x) or int(x) > SAFE:
-        raise Unread("bad_x", f"x {x!r} is not a positive integer")
+        raise Unread("bad_x", f"x {quoted(x)} is not a positive integer")
     return names | {"x": int(x)}
 
 
@@ -211,15 +215,15 @@ def _dtype(names: Mapping[str, Any], dtype: str | FromConfig) -> str:
         return DTYPES[text]
     if isinstance(text, str) and text in DTYPES.values():
         return text
-    raise Unread("unmet_condition", f"{dtype.key} {text!r} is no dtype that the catalogue knows")
+    raise Unread("unmet_condition", f"{dtype.key} {quoted(text)} is no dtype that the catalogue knows")
 
 
 def _scalar(names: Mapping[str, Any], value: float | str, dtype: str) -> tuple[str, int | float]:
     found = names.get(value) if isinstance(value, str) else value
     if isinstance(found, bool):
         return dtype, int(found)
-    if not isinstance(found, (int, float)) or abs(found) > SAFE:
-        raise Unread("unmet_condition", f"{value} is {found!r}, not a number")
+    if not isinstance(found, (int, float)) or not abs(found) <= SAFE:
+        raise Unread("unmet_condition", f"{value} is {quoted(found)}, not a number")
     if isinstance(found, float) and found.is_integer():
         return dtype, int(found)
     return dtype, found

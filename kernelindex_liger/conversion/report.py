@@ -8,13 +8,19 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
-from kernelindex_liger.conversion.rows import REASONS, Fault
+from kernelindex_liger.conversion.rows import FAULTS, REASONS, Fault
 
 FIRST_LINES = 5
 """Line numbers that a report names for each group of skipped rows."""
 
-FAULTS = 1000
-"""Malformed lines that a report lists one by one; all are counted."""
+GROUPS = 10_000
+"""Groups of skipped rows that a report tells apart; rows of any further ones are counted together, by reason."""
+
+OTHERS = "…"
+"""Stands for kernel, provider and GPU of those."""
+
+DETAIL = 500
+"""Characters of a group's detail."""
 
 
 class Input(BaseModel):
@@ -189,9 +195,9 @@ class Tally:
         self._faults: list[Fault] = []
         self.malformed = 0
 
-    def faults(self, faults: Sequence[Fault]) -> None:
-        """Malformed lines."""
-        self.malformed += len(faults)
+    def faults(self, faults: Sequence[Fault], malformed: int) -> None:
+        """Malformed lines: the first ones, and how many there are."""
+        self.malformed += malformed
         self._faults += faults[: max(0, FAULTS - len(self._faults))]
 
     def skipped(self, rows: pl.DataFrame) -> None:
@@ -204,7 +210,9 @@ class Tally:
         )
         for reason, kernel, provider, gpu, count, files, lines, detail in groups.iter_rows():
             key = (reason, kernel[:100], provider[:100], gpu[:100])
-            known, first, why = self._groups.get(key, (0, [], detail or ""))
+            if key not in self._groups and len(self._groups) >= GROUPS:
+                key = (reason, OTHERS, OTHERS, OTHERS)
+            known, first, why = self._groups.get(key, (0, [], (detail or "")[:DETAIL]))
             first += list(zip(files, lines, strict=True))[: FIRST_LINES - len(first)]
             self._groups[key] = (known + count, first, why)
 

@@ -7,7 +7,10 @@ from typing import Final, Literal
 
 from kernelindex_liger.documents.upstream import COLUMNS
 
-__all__ = ["COLUMNS", "REASONS", "Blame", "Fault", "InputError", "Reason"]
+__all__ = ["COLUMNS", "FAULTS", "REASONS", "Blame", "Fault", "InputError", "Reason"]
+
+FAULTS = 1000
+"""Malformed lines that a report lists one by one; all are counted."""
 
 Blame = Literal["uncurated", "input", "choice"]
 """Why a row is skipped: nobody curated it, the input is bad, or the user asked for it."""

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.combine import KEYS
-from kernelindex_liger.conversion.read import BOM, LINE
+from kernelindex_liger.conversion.read import BOM
 from kernelindex_liger.conversion.recorder import Recorder
-from kernelindex_liger.conversion.report import FAULTS
-from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
+from kernelindex_liger.conversion.rows import COLUMNS, FAULTS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
 from kernelindex_liger.documents.base import SAFE
-from kernelindex_liger.documents.sidecar import Readings, SeriesCase, SeriesMeta
+from kernelindex_liger.documents.sidecar import LINE, Readings, SeriesCase, SeriesMeta
+from kernelindex_liger.untrusted import quoted
 
 ROW = (*KEYS, "timestamp", "liger_version")
 """The columns that a row and its case share."""
@@ -31,6 +31,9 @@ CASE = tuple(name for name in KEYS if name != "metric_unit")
 
 RUN_STATUS = {"crashed": "runtime_error"}
 """The status of a run, where it is not the case's own."""
+
+SIZE = 128 << 20
+"""Bytes of a sidecar, decompressed: its cases are in memory while the CSV is read. Some 150 are a case's."""
 
 ERROR_LENGTH = 500
 LABEL_LENGTH = 200
@@ -146,7 +149,7 @@ class Sidecar:
             self._contradicted.add(case)
             line = self.cases.item(case, "line")
             x = self.cases.item(case, "x_value")
-            self._fault(line, f"x {x[:40]!r}: {problem}")
+            self._fault(line, f"x {quoted(x, 40)}: {problem}")
 
     def _fault(self, line: int, problem: str) -> None:
         if len(self.faults) < FAULTS:
@@ -179,8 +182,11 @@ class Sidecar:
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
     """Lines with their numbers, without their ends; None for one that is too long to be any."""
-    pending, number, long = b"", 1, False
+    pending, number, long, left = b"", 1, False, SIZE
     for block in source.blocks():
+        left -= len(block)
+        if left < 0:
+            raise InputError(f"{source.name}: larger than {SIZE >> 20} MiB; the rest was not read")
         *whole, pending = (pending + block).split(b"\n")
         for line in whole:
             yield number, None if long or len(line) > LINE else line
@@ -210,7 +216,7 @@ def _cases(line: bytes | None, number: int, recorder: Recorder) -> list[tuple[ob
     found: list[tuple[object, ...]] = []
     for case in meta.cases:
         if case.samples is not None and case.samples > SAFE:
-            raise ValueError(f"cases: samples of x {case.x_value[:40]!r}: larger than {SAFE}")
+            raise ValueError(f"cases: samples of x {quoted(case.x_value, 40)}: larger than {SAFE}")
         status = case.status if case.status == "ok" else RUN_STATUS.get(case.status, case.status)
         row = [*texts[:x], case.x_value, *texts[x + 1 :]]
         found.append((*row, status, _description(case), _clock_events(case), case.samples, facts, number))

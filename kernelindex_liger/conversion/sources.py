@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import stat
+import subprocess
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from kernelindex_liger.conversion import unzstd
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.documents.upstream import SUFFIX
 
@@ -19,8 +22,17 @@ BLOCK = 4 << 20
 """Bytes read at a time."""
 
 COMPRESSED = (".gz", ".zst")
+
+RATIO = 500
+"""How many times its size a compressed file may become; benchmark CSVs become 10 to 50 times theirs."""
+
+FREE = 64 << 20
+"""Bytes that any compressed file may become, whatever its size."""
+
 SUFFIXES = (".csv", ".csv.gz", ".csv.zst")
 STDIN = "-"
+HANDED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+"""Where a shell puts the pipes that it hands over, such as `<(gzip -dc …)`."""
 
 
 @dataclass
@@ -48,13 +60,13 @@ class Source:
             if self.path is None:
                 yield from self._count(sys.stdin.buffer)
             elif self.path.name.endswith(".zst"):
-                yield from self._zstd(self.path)
+                yield from self._unpacked("zstd", self._zstd(self.path))
             else:
                 with self.path.open("rb") as file:
                     raw = _Counting(file, self)
                     if self.path.name.endswith(".gz"):
                         with gzip.open(raw) as plain:  # type: ignore[call-overload]
-                            yield from iter(lambda: plain.read(BLOCK), b"")
+                            yield from self._unpacked("gzip", iter(lambda: plain.read(BLOCK), b""))
                         raw.drain()
                     else:
                         yield from iter(lambda: raw.read(BLOCK), b"")
@@ -73,19 +85,39 @@ class Source:
             self.add(block)
             yield block
 
-    def _zstd(self, path: Path) -> Iterator[bytes]:
-        # polars is the one Zstandard reader among the core dependencies; it gives lines, not bytes.
-        import polars as pl
+    def _unpacked(self, tool: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Decompressed blocks, as long as they do not become more than a file of this size should."""
+        assert self.path is not None  # noqa: S101 - standard input is never decompressed
+        most = max(FREE, RATIO * self.path.stat().st_size)
+        for block in blocks:
+            most -= len(block)
+            if most < 0:
+                raise InputError(
+                    f"{self.name}: becomes more than {RATIO} times its size; if that is meant, pipe it in: "
+                    f"{tool} -dc FILE | ligerimport csv -"
+                )
+            yield block
 
+    def _zstd(self, path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             for _ in self._count(file):
                 pass
-        try:
-            for frame in pl.scan_lines(str(path), glob=False).collect_batches(chunk_size=20_000, maintain_order=True):
-                lines = frame.get_column(frame.columns[0]).to_list()
-                yield "".join(f"{line}\n" for line in lines).encode()
-        except pl.exceptions.PolarsError as error:
-            raise InputError(f"{self.name}: cannot be read as Zstandard-compressed UTF-8 text: {error}") from error
+        command = [sys.executable, "-P", unzstd.__file__, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - pipes were asked for
+            try:
+                yield from iter(lambda: process.stdout.read(BLOCK), b"")  # type: ignore[union-attr]
+                said = process.stderr.read(BLOCK).decode(errors="replace").strip()
+                process.wait()
+            finally:
+                process.kill()
+        if process.returncode == unzstd.UNREADABLE:
+            raise InputError(f"{self.name}: cannot be read as Zstandard-compressed UTF-8 text: {said}")
+        if process.returncode:
+            raise InputError(
+                f"{self.name}: decompressing it takes more than {unzstd.MEMORY >> 20} MiB of memory, as a line without "
+                "end does; if it is sound, pipe it in: zstd -dc FILE | ligerimport csv -"
+            )
 
 
 class _Counting:
@@ -134,24 +166,34 @@ def find(inputs: Sequence[str | Path], *, sidecars: bool = False) -> list[Source
             paths[STDIN] = None
             continue
         path = Path(entry)
-        if path.is_dir():
-            every = sorted(path.rglob("*"))
-            found = [one for one in every if one.name.endswith(SUFFIXES) and one.is_file()]
-            if sidecars:
-                alone = _alone(every, found)
-                absent |= {_name(one) for one in alone}
-                found += alone
-            if not found:
-                raise InputError(f"{path}: no CSV below this folder (*.csv, *.csv.gz, *.csv.zst)")
-            paths |= {_name(one): one for one in found}
-        elif path.exists():
-            paths[_name(path)] = path
-        elif sidecars and beside(path) is not None:
-            paths[_name(path)] = path
-            absent.add(_name(path))
-        else:
-            raise InputError(f"{path}: no such file; name a CSV, a folder of CSVs, or - for standard input")
+        try:
+            if path.is_dir():
+                every = sorted(path.rglob("*"))
+                found = [one for one in every if one.name.endswith(SUFFIXES) and one.is_file()]
+                if sidecars:
+                    alone = _alone(every, found)
+                    absent |= {_name(one) for one in alone}
+                    found += alone
+                if not found:
+                    raise InputError(f"{_name(path)}: no CSV below this folder (*.csv, *.csv.gz, *.csv.zst)")
+                paths |= {_name(one): one for one in found}
+            elif path.exists():
+                paths[_name(path)] = _regular(path)
+            elif sidecars and beside(path) is not None:
+                paths[_name(path)] = path
+                absent.add(_name(path))
+            else:
+                raise InputError(f"{_name(path)}: no such file; name a CSV, a folder of CSVs, or - for standard input")
+        except OSError as error:
+            raise InputError(f"{_name(path)}: cannot be read: {error.strerror or error}") from error
     return [Source(name, path, name in absent) for name, path in sorted(paths.items())]
+
+
+def _regular(path: Path) -> Path:
+    """A path that can be read to its end: a pipe may never begin, and a device may never end."""
+    if not stat.S_ISREG(path.stat().st_mode) and not str(path).startswith(HANDED):
+        raise InputError(f"{_name(path)}: a pipe or device, not a file; give it on standard input: - <FILE")
+    return path
 
 
 def _alone(files: Sequence[Path], csvs: Sequence[Path]) -> list[Path]:

@@ -12,8 +12,8 @@ import polars as pl
 
 from kernelindex_liger.conversion import ledger
 from kernelindex_liger.conversion.bind import Binder
-from kernelindex_liger.conversion.report import FAULTS, MalformedLine, SidecarFile, Sidecars, Tally
-from kernelindex_liger.conversion.rows import COLUMNS, InputError
+from kernelindex_liger.conversion.report import MalformedLine, SidecarFile, Sidecars, Tally
+from kernelindex_liger.conversion.rows import COLUMNS, FAULTS, InputError
 from kernelindex_liger.conversion.sources import Source, beside
 
 if TYPE_CHECKING:

@@ -16,6 +16,13 @@ from kernelindex_liger.conversion import report
 from kernelindex_liger.conversion.atomic import TEMPORARY
 from kernelindex_liger.conversion.rows import InputError
 from kernelindex_liger.documents import KINDS, digest
+from kernelindex_liger.untrusted import lines, quoted, read_small
+
+DOCUMENT = 16 << 20
+"""Bytes of one document, or of one line."""
+
+WHOLE = 512 << 20
+"""Bytes of a submission, or of a report."""
 
 FAULTS = 10_000
 """Faults after which checking ends: beyond that, a folder is wrong as a whole."""
@@ -54,7 +61,7 @@ class _Check:
 
     def document(self, place: str, value: object, kind: str | None = None) -> str | None:
         """Check one document by its model; its digest, or None where it is no document."""
-        if not isinstance(value, dict) or value.get("kind") not in KINDS:
+        if not isinstance(value, dict) or not isinstance(value.get("kind"), str) or value["kind"] not in KINDS:
             self.fault(place, "not a document of a known kind")
             return None
         if kind is not None and value["kind"] != kind:
@@ -77,7 +84,8 @@ class _Check:
             first = error.errors()[0]
             self.fault(place, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
             return None
-        except rfc8785.CanonicalizationError as error:
+        except (rfc8785.CanonicalizationError, ValueError) as error:
+            # ValueError: texts that cannot be encoded
             self.fault(place, f"has no canonical form: {error}")
             return None
         self.known[value["kind"]][found] = value
@@ -149,11 +157,22 @@ def validate(out: Path) -> Outcome:
     return check.outcome
 
 
-def _load(check: _Check, place: str, text: str | bytes) -> object:
+def _load(check: _Check, place: str, text: bytes) -> object:
     try:
-        return json.loads(text, parse_constant=_constant)
+        value = json.loads(text, parse_constant=_constant)
+        # what is read at the limit of nesting could not be written down again
+        json.dumps(value)
+        return value
     except (ValueError, RecursionError) as error:
         check.fault(place, f"not JSON: {error}")
+        return None
+
+
+def _read(check: _Check, place: str, path: Path, most: int) -> object:
+    try:
+        return _load(check, place, read_small(path, most))
+    except OSError as error:
+        check.fault(place, f"cannot be read: {error.strerror or error}")
         return None
 
 
@@ -165,13 +184,13 @@ def _tree(check: _Check) -> bool:
     runs, linked = check.out / "runs", check.out / "linked"
     for path in _files(runs):
         place = str(path.relative_to(check.out))
-        value = _load(check, place, path.read_bytes()) if _regular(check, path, place) else None
+        value = _read(check, place, path, DOCUMENT) if _regular(check, path, place) else None
         external_id = check.bundle(place, value) if value is not None else None
         if external_id is not None and place != f"runs/{external_id}.json":
             check.fault(place, f"its external id belongs at runs/{external_id}.json")
     for path in _files(linked):
         place = str(path.relative_to(check.out))
-        value = _load(check, place, path.read_bytes()) if _regular(check, path, place) else None
+        value = _read(check, place, path, DOCUMENT) if _regular(check, path, place) else None
         if value is None or check.document(place, value) is None:
             continue
         assert isinstance(value, dict)  # noqa: S101 - checked as a document
@@ -205,9 +224,12 @@ def _jsonl(check: _Check) -> bool:
         file = check.out / f"{kind.folder}.jsonl"
         if not file.is_file():
             continue
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+        with file.open("rb") as opened:
+            for number, line in lines(opened, DOCUMENT):
                 place = f"{file.name}:{number}"
+                if line is None:
+                    check.fault(place, f"longer than {DOCUMENT:,} bytes")
+                    continue
                 value = _load(check, place, line)
                 if value is None:
                     continue
@@ -221,7 +243,7 @@ def _jsonl(check: _Check) -> bool:
 def _submissions(check: _Check) -> bool:
     paths = sorted(check.out.glob("submission*.yaml"))
     for path in paths:
-        value = _load(check, path.name, path.read_bytes())
+        value = _read(check, path.name, path, WHOLE)
         if not isinstance(value, dict):
             check.fault(path.name, "not a submission")
             continue
@@ -230,20 +252,31 @@ def _submissions(check: _Check) -> bool:
 
 
 def _submission(check: _Check, name: str, value: Mapping[str, Any]) -> None:
+    sections: dict[str, list[Any]] = {}
+    for section in ("projects", "operations", "workloads", "implementations", "runs"):
+        found = value.get(section, [])
+        sections[section] = found if isinstance(found, list) else []
+        if not isinstance(found, list):
+            check.fault(f"{name} {section}", "not a list")
+    projects: set[str] = set()
     for section, kind in (
         ("projects", "SoftwareProject"),
         ("operations", "OperationSpec"),
         ("workloads", "WorkloadCase"),
     ):
-        for index, one in enumerate(value.get(section, [])):
-            check.document(f"{name} {section}[{index}]", one, kind)
-    projects = {one["metadata"]["name"] for one in value.get("projects", [])}
-    for index, one in enumerate(value.get("implementations", [])):
+        for index, one in enumerate(sections[section]):
+            if check.document(f"{name} {section}[{index}]", one, kind) is not None and section == "projects":
+                projects.add(one["metadata"]["name"])
+    for index, one in enumerate(sections["implementations"]):
         place = f"{name} implementations[{index}]"
+        if not isinstance(one, dict):
+            check.fault(place, "not an object")
+            continue
         check.document(place, one.get("manifest"), "ImplementationRevision")
-        if one.get("projectSlug") not in projects:
-            check.fault(place, f"names project {one.get('projectSlug')}, which is not there")
-    for index, one in enumerate(value.get("runs", [])):
+        slug = one.get("projectSlug")
+        if not isinstance(slug, str) or slug not in projects:
+            check.fault(place, f"names project {quoted(slug)}, which is not there")
+    for index, one in enumerate(sections["runs"]):
         check.bundle(f"{name} runs[{index}]", one)
 
 
@@ -253,10 +286,15 @@ def _parquet(check: _Check) -> bool:
         return False
     import polars as pl
 
+    from kernelindex_liger import tables
+
     try:
-        ids = pl.read_parquet(path, columns=["external_id"], glob=False).to_series()
-    except (pl.exceptions.PolarsError, OSError) as error:
+        ids = tables.read([path], ["external_id"]).to_series()
+    except tables.BrokenTableError as error:
         check.fault(path.name, f"not the table of runs: {error}")
+        return True
+    if ids.dtype != pl.String:
+        check.fault(path.name, f"not the table of runs: external_id is {ids.dtype}")
         return True
     check.outcome.documents["table rows"] += ids.len()
     for external_id in ids.filter(ids.is_duplicated()).unique().sort().to_list():
@@ -269,7 +307,10 @@ def _report(check: _Check) -> None:
     if not path.is_file():
         check.fault("report.json", "is not there")
         return
-    found = report.parse(path.read_text(encoding="utf-8", errors="replace"))
+    try:
+        found = report.parse(read_small(path, WHOLE).decode(errors="replace"))
+    except OSError:
+        found = None
     if found is None:
         check.fault("report.json", "is not a report")
     elif not found.adds_up:

@@ -14,10 +14,14 @@ from typing import Any
 
 import polars as pl
 
+from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.history.errors import BadInputError
 
 PARTS_OF_ENVIRONMENT = ("hardware", "software", "settings", "imageDigest")
 """Keys of an ExecutionEnvironment's spec that count; any other key would be a reading of the moment."""
+
+LENGTH = 100_000
+"""Characters of an environment's text; real ones have some hundred."""
 
 WATCHED_LIBRARIES = ("liger_kernel", "liger_kernel_nightly")
 """Libraries whose version changes from run to run because they are what is measured."""
@@ -32,15 +36,26 @@ NAME_FIELDS = ("kernel", "pass", "provider", "metric", "case_key", "machine")
 def settings(environment: str | None) -> dict[str, Any]:
     """What identifies an environment, from the JSON text of an ExecutionEnvironment's spec.
 
-    Raises `BadInputError` for text that is no JSON object.
+    Raises `BadInputError` for text that is no JSON object of the form that environments have.
     """
+    if len(environment or "") > LENGTH:
+        raise BadInputError(f"an environment of more than {LENGTH:,} characters")
     try:
         spec = json.loads(environment or "{}")
-    except ValueError as error:
+        # what follows writes it down again, key by key
+        json.dumps(spec, ensure_ascii=False, allow_nan=False).encode()
+        flat(spec)
+    except (ValueError, RecursionError) as error:
         raise BadInputError(f"an environment is not JSON: {error}") from error
-    if not isinstance(spec, dict):
-        raise BadInputError("an environment is not a JSON object")
+    except AttributeError as error:
+        raise BadInputError("an environment is not a JSON object") from error
     kept = {key: spec[key] for key in PARTS_OF_ENVIRONMENT if key in spec}
+    hardware = kept.get("hardware", {})
+    if not isinstance(hardware, dict) or not isinstance(kept.get("software", {}), dict):
+        raise BadInputError("an environment's hardware and software are not JSON objects")
+    count = hardware.get("count")
+    if count is not None and (type(count) is not int or not 0 < count <= SAFE):
+        raise BadInputError("an environment's count is not a positive integer")
     libraries = kept.get("software", {}).get("libraries")
     if isinstance(libraries, dict):
         others = {name: version for name, version in libraries.items() if name not in WATCHED_LIBRARIES}

@@ -10,18 +10,21 @@ import fnmatch
 import hashlib
 import json
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from kernelindex_liger import files
 from kernelindex_liger.history.errors import BadInputError, UnknownNameError
+from kernelindex_liger.untrusted import read_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kernelindex_liger.history.store import History
+
+SIZE = 1 << 16
+"""Bytes of a mark."""
 
 CASE_ID = re.compile(r"[0-9a-f]{8,16}")
 
@@ -38,11 +41,11 @@ class Mark(BaseModel):
     """A case's digest (or its first eight digits or more), or a pattern over its name with `*` and `?`."""
     why: str = Field(min_length=1, max_length=2000)
     """The reason, for whoever reads the report later."""
-    label: str
+    label: str = Field(max_length=200)
     """The run from which on it holds."""
-    since: datetime
+    since: AwareDatetime
     """That run's time."""
-    made_at: datetime
+    made_at: AwareDatetime
     """When the decision was written down; the later of two marks counts."""
 
     def matches(self, case: str, name: str) -> bool:
@@ -57,9 +60,12 @@ def load(history: History) -> list[Mark]:
     found = []
     for path in sorted((history.folder / "marks").glob("*.json")):
         try:
-            found.append(Mark.model_validate_json(path.read_bytes()))
-        except (OSError, ValidationError) as error:
-            raise BadInputError(f"{path}: not a mark ({error})") from error
+            found.append(Mark.model_validate_json(read_small(path, SIZE)))
+        except OSError as error:
+            raise BadInputError(f"{path}: not a mark: {error.strerror or error}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadInputError(f"{path}: not a mark: {'.'.join(map(str, first['loc']))} {first['msg']}") from error
     return sorted(found, key=lambda mark: (mark.made_at, mark.kind, mark.case))
 
 
@@ -72,7 +78,7 @@ def add(history: History, mark: Mark, names: Iterable[tuple[str, str]]) -> list[
     if not fitting:
         raise UnknownNameError(f"{mark.case}: no case has this digest or name; `history show KERNEL` lists them")
     text = json.dumps(mark.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    folder = history.folder / "marks"
+    folder = files.unlinked(history.folder / "marks")
     files.make_folder(folder)
     files.write_text(folder / f"{hashlib.sha256(text.encode()).hexdigest()}.json", text)
     return fitting

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from kernelindex_liger.history import cases as case_names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -74,7 +75,7 @@ def runs_of(rows: pl.DataFrame) -> list[Run]:
             time=row["time"],
             machine=row["machine"],
             environment_key=row["environment_key"],
-            settings=json.loads(row["settings"]),
+            settings=case_names.settings(row["settings"]),
             measured=row["measured"],
             cases=row["cases"],
             kernels=tuple(row["kernel"]),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from kernelindex_liger import tables
 from kernelindex_liger.history.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -62,10 +63,8 @@ def read(inputs: Sequence[Path], *, catalog: Sequence[Path] = ()) -> pl.DataFram
     raw = [path for path in inputs if _table_of(path) is None]
     frames = [_read_parquet(path) for path in ready]
     if raw:
-        frames.append(_convert(raw, catalog))
-    if not frames:
-        return pl.DataFrame(schema=SCHEMA)
-    return pl.concat([_conform(frame) for frame in frames])
+        frames.append(_conform(_convert(raw, catalog)))
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
 
 
 def read_each(groups: Sequence[tuple[str, Sequence[Path]]], *, catalog: Sequence[Path] = ()) -> list[pl.DataFrame]:
@@ -74,7 +73,7 @@ def read_each(groups: Sequence[tuple[str, Sequence[Path]]], *, catalog: Sequence
     if len(raw) != sum(_table_of(path) is None for _, paths in groups for path in paths):
         return [read(paths, catalog=catalog) for _, paths in groups]
     frames: list[list[pl.DataFrame]] = [
-        [_conform(_read_parquet(table)) for table in map(_table_of, paths) if table is not None] for _, paths in groups
+        [_read_parquet(table) for table in map(_table_of, paths) if table is not None] for _, paths in groups
     ]
     if raw:
         table = _convert(list(raw), catalog)
@@ -103,9 +102,9 @@ def _table_of(path: Path) -> Path | None:
 
 def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(f"{path}: not a readable Parquet file ({error})") from error
+        return _conform(tables.read([path]), str(path))
+    except tables.BrokenTableError as error:
+        raise BadInputError(str(error)) from error
 
 
 def _convert(inputs: Sequence[Path], catalog: Sequence[Path]) -> pl.DataFrame:
@@ -120,12 +119,15 @@ def _convert(inputs: Sequence[Path], catalog: Sequence[Path]) -> pl.DataFrame:
         raise BadInputError(str(error)) from error
 
 
-def _conform(frame: pl.DataFrame) -> pl.DataFrame:
+def _conform(frame: pl.DataFrame, what: str = "the table of runs") -> pl.DataFrame:
     """`frame` cut to `SCHEMA`; columns that it lacks are empty, since older imports have fewer."""
     missing = [name for name in ("kernel", "provider", "pass", "metric", "gpu", "observed_at") if name not in frame]
     if missing:
-        raise BadInputError(f"the table of runs lacks the columns {', '.join(missing)}")
-    return frame.select(
-        (pl.col(name) if name in frame.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in SCHEMA.items()
-    )
+        raise BadInputError(f"{what} lacks the columns {', '.join(missing)}")
+    try:
+        return frame.select(
+            (pl.col(name) if name in frame.columns else pl.lit(None)).cast(kind).alias(name)
+            for name, kind in SCHEMA.items()
+        )
+    except tables.BROKEN as error:
+        raise BadInputError(f"{what} has columns of other kinds than an import's: {str(error)[:200]}") from error

@@ -10,19 +10,19 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from kernelindex_liger import files
+from kernelindex_liger import files, tables
 from kernelindex_liger.files import OutputError
-from kernelindex_liger.history import cases
+from kernelindex_liger.history import cases, sound
 from kernelindex_liger.history.errors import BadInputError
 from kernelindex_liger.history.runs import Run, runs_of, with_runs
 from kernelindex_liger.history.source import SCHEMA
+from kernelindex_liger.untrusted import quoted, read_small, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,11 @@ SAME_ROW = (
 )  # fmt: skip
 """Two rows equal in all of these are one measurement read twice."""
 
-LABEL = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
-"""What a label may be: printable, since it is shown on terminals and in pages."""
+LABEL = 200
+"""Characters that a label may have; all of them printable, since it is shown on terminals and in pages."""
+
+MARKER = 1 << 16
+"""Bytes of `history.json`."""
 
 LOCK_SECONDS = 60
 """How long `add` waits for another one on the same history."""
@@ -93,12 +96,11 @@ class History:
         parts = self.parts
         if not parts:
             return pl.DataFrame(schema={name: PART[name] for name in columns})
-        try:
-            return pl.scan_parquet(parts, glob=False).select(columns).collect()
-        except (OSError, pl.exceptions.PolarsError) as error:
-            for part in parts:
-                _probe(part, columns)
-            raise BadInputError(f"{self.folder}: cannot be read ({error})") from error
+        rows, fault = _read(parts, columns)
+        if fault is None:
+            return rows
+        found = next((one for part in parts if (one := _read([part], columns)[1]) is not None), fault)
+        raise BadInputError(f"{found}; move it away and add its run again")
 
     def runs(self) -> list[Run]:
         """All runs, oldest first."""
@@ -120,10 +122,13 @@ class History:
         run among others; without it the newest row's time does. Raises `BadInputError` for a label that cannot
         be one or rows without a time, `OutputError` when the folder cannot be written.
         """
-        if not LABEL.fullmatch(label):
-            raise BadInputError(f"{label!r} cannot be a label: 1 to 200 characters, none of them a control character")
-        if runs["observed_at"].null_count():
-            raise BadInputError(f"label {label}: {runs['observed_at'].null_count()} rows have no time")
+        if not 0 < len(label) <= LABEL or safe(label) != label:
+            raise BadInputError(
+                f"{quoted(label)} cannot be a label: 1 to {LABEL} characters, none of them a control character, "
+                "invisible, or one that turns text around"
+            )
+        if found := sound.fault(runs):
+            raise BadInputError(f"label {label}: {found}")
         with self._locked():
             held = self.rows([*SAME_ROW, "label"])
             return [
@@ -154,13 +159,9 @@ class History:
         """Recompute each part's name from its content; return what is wrong, one sentence a part."""
         faults = []
         for part in self.parts:
-            try:
-                rows = pl.read_parquet(part)
-            except (OSError, pl.exceptions.PolarsError) as error:
-                faults.append(f"{part}: not readable ({error})")
-                continue
-            if dict(rows.schema) != PART:
-                faults.append(f"{part}: its columns are not those of a part")
+            rows, found = _read([part])
+            if found is not None:
+                faults.append(found)
             elif f"{content_digest(rows)}.parquet" != part.name:
                 faults.append(f"{part}: its content does not give its name; it was changed after it was written")
         return faults
@@ -172,11 +173,11 @@ class History:
                 raise BadInputError(f"{self.folder}: has parts but no history.json; it is not a history")
             return
         try:
-            version = json.loads(marker.read_text("utf-8"))["version"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            version = json.loads(read_small(marker, MARKER))["version"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInputError(f"{marker}: not readable ({error})") from error
         if version != VERSION:
-            raise BadInputError(f"{marker}: format {version}; this release reads {VERSION}")
+            raise BadInputError(f"{marker}: format {quoted(version)}; this release reads {VERSION}")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -185,7 +186,8 @@ class History:
         marker = self.folder / "history.json"
         files.make_folder(self.folder, parents=True)
         try:
-            with filelock.FileLock(self.folder / ".lock", timeout=LOCK_SECONDS):
+            files.unlinked(self.folder / "parts")
+            with filelock.FileLock(files.unlinked(self.folder / ".lock"), timeout=LOCK_SECONDS):
                 if not marker.exists():
                     files.write_text(marker, json.dumps({"version": VERSION}) + "\n")
                 yield
@@ -214,9 +216,14 @@ def _part(fresh: pl.DataFrame, elsewhere: pl.DataFrame, label: str, time: dateti
     return rows.select(pl.col(name).cast(kind) for name, kind in PART.items()).sort("carried", "name", "observed_at")
 
 
-def _probe(part: Path, columns: list[str]) -> None:
-    """Raise `BadInputError` if `part` alone cannot be read."""
+def _read(parts: list[Path], columns: list[str] | None = None) -> tuple[pl.DataFrame, str | None]:
+    """The rows of parts, and what keeps them from being used, with the file's name or the folder's."""
+    where = parts[0] if len(parts) == 1 else parts[0].parent
     try:
-        pl.read_parquet(part, columns=columns)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(f"{part}: not a readable part ({error}); move it away and add its run again") from error
+        rows = tables.read(parts, columns)
+    except tables.BrokenTableError as error:
+        return pl.DataFrame(), str(error)
+    if dict(rows.schema) != {name: PART[name] for name in columns or PART}:
+        return rows, f"{where}: its columns are not those of a part"
+    found = sound.fault(rows)
+    return rows, None if found is None else f"{where}: {found}"

@@ -37,9 +37,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernelindex_liger.history.errors import BadInputError
+from kernelindex_liger.untrusted import quoted, read_small
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+SIZE = 1 << 18
+"""Bytes of a thresholds file."""
 
 Share = Annotated[float, Field(gt=0, lt=100, allow_inf_nan=False)]
 
@@ -117,7 +121,7 @@ class Thresholds(_Strict):
     shift: Shift = Shift()
     launch: Launch = Launch()
     caveats: Caveats
-    rule: tuple[Rule, ...] = Field(default=(), strict=False)
+    rule: tuple[Rule, ...] = Field(default=(), strict=False, max_length=1000)
 
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -152,8 +156,8 @@ def load(path: Path) -> Thresholds:
     Raises `BadInputError` naming the file and each key that is unknown or has a value it cannot have.
     """
     try:
-        given = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, ValueError) as error:
+        given = tomllib.loads(read_small(path, SIZE).decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInputError(f"{path}: not readable as TOML ({error})") from error
     return _merge(given, str(path))
 
@@ -161,7 +165,7 @@ def load(path: Path) -> Thresholds:
 def _merge(given: dict[str, Any], where: str) -> Thresholds:
     name = given.get("preset", "default")
     if not isinstance(name, str) or name not in PRESETS:
-        raise BadInputError(f"{where}: no preset {name!r}; there are {', '.join(PRESETS)}")
+        raise BadInputError(f"{where}: no preset {quoted(name)}; there are {', '.join(PRESETS)}")
     merged = dict(given)
     for key, base in PRESETS[name].items():
         over = given.get(key, {})
@@ -171,7 +175,7 @@ def _merge(given: dict[str, Any], where: str) -> Thresholds:
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc'])) or 'file'}: {_fault(fault['type'], fault['msg'])}"
-            for fault in error.errors()
+            for fault in error.errors()[:10]
         )
         raise BadInputError(f"{where}: {faults}") from error
 

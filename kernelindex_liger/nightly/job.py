@@ -6,7 +6,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
-from kernelindex_liger.files import OutputError, refusal
+from kernelindex_liger.files import OutputError, refusal, unlinked
 from kernelindex_liger.history.errors import BadInputError, HistoryError
 from kernelindex_liger.nightly import retention, steps
 from kernelindex_liger.nightly.night import Night, all_nights, take_up
@@ -33,7 +33,8 @@ def run(home: Path, settings: Settings, log: Log, csv: str | None = None) -> int
 
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(home / ".lock", timeout=0):
+        unlinked(home / "nights")
+        with filelock.FileLock(unlinked(home / ".lock"), timeout=0):
             return _night(home, settings, log, csv or settings.csv.source)
     except filelock.Timeout as error:
         raise OutputError(f"{home}: another nightly job is at work; nothing was done") from error

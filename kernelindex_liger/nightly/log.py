@@ -7,6 +7,8 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from kernelindex_liger.untrusted import safe, safe_json
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,10 +34,10 @@ class Log:
                 "seconds": taken,
                 "detail": detail,
             }
-            text = json.dumps(fields, ensure_ascii=False)
+            text = safe_json(json.dumps(fields, ensure_ascii=False))
         else:
             spent = "" if taken is None else f" ({taken:.1f} s)"
-            text = _shown(f"{moment} {night} {step}: {outcome}{spent}{f', {detail}' if detail else ''}")
+            text = safe(f"{moment} {night} {step}: {outcome}{spent}{f', {detail}' if detail else ''}")
         if not self.quiet or outcome == "failed":
             print(text, file=sys.stderr, flush=True)
         if self.path is not None:
@@ -43,9 +45,4 @@ class Log:
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write(text + "\n")
             except OSError:
-                print(f"{self.path}: the log cannot be written", file=sys.stderr)
-
-
-def _shown(text: str) -> str:
-    """`text` with what could drive a terminal escaped."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+                print(safe(f"{self.path}: the log cannot be written"), file=sys.stderr)

@@ -6,15 +6,51 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
 from kernelindex_liger.files import make_folder, write_text
 from kernelindex_liger.history.errors import BadInputError
+from kernelindex_liger.untrusted import read_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+SIZE = 1 << 20
+"""Bytes of a night's state."""
+
 STALE = timedelta(hours=20)
 """A night that was begun longer ago is not taken up again: its numbers would belong to two nights."""
+
+
+class _State(BaseModel):
+    """What stands in `state.json`."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    begun: str
+    kind: str
+    steps: dict[str, dict[str, Any]]
+    tries: dict[str, int] = {}
+    complete: bool
+    status: int = 0
+
+    @field_validator("begun")
+    @classmethod
+    def _moment(cls, text: str) -> str:
+        if datetime.fromisoformat(text).tzinfo is None:
+            raise ValueError("begun names no time zone")
+        return text
+
+    @field_validator("steps")
+    @classmethod
+    def _found(cls, steps: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        labels = steps.get("history", {}).get("labels", [])
+        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+            raise ValueError("labels are not a list of texts")
+        if not all(type(found.get("status", 0)) is int for found in steps.values()):
+            raise ValueError("a status is not a number")
+        return steps
 
 
 class Night:
@@ -68,11 +104,14 @@ def all_nights(home: Path) -> Iterator[Night]:
     """The nights in `home` that have a state, oldest first."""
     found = []
     for path in (home / "nights").glob("*/state.json"):
+        if path.parent.is_symlink():
+            raise BadInputError(f"{path.parent}: a symbolic link in place of a night; move it away")
         try:
-            state = json.loads(path.read_text("utf-8"))
+            state = _State.model_validate_json(read_small(path, SIZE)).model_dump(exclude_unset=True)
             found.append((datetime.fromisoformat(state["begun"]), path.parent.name, Night(path.parent, state)))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise BadInputError(f"{path}: not a night's state ({error}); move its folder away") from error
+        except (OSError, ValueError) as error:
+            why = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+            raise BadInputError(f"{path}: not a night's state ({why}); move its folder away") from error
     yield from (night for *_, night in sorted(found, key=lambda item: item[:2]))
 
 

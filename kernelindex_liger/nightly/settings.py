@@ -33,27 +33,33 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kernelindex_liger.history.errors import BadInputError
+from kernelindex_liger.untrusted import read_small
 
 NAME = "nightly.toml"
+SIZE = 1 << 18
+"""Bytes of the settings."""
+
+Argument = Annotated[str, Field(pattern=r"^[^\x00]*$", max_length=10_000)]
+"""What a process can be given."""
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
 
 class Bench(_Strict):
     """The benchmark run."""
 
-    arguments: tuple[str, ...] = ("--kernel", "all")
+    arguments: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ("--kernel", "all")
     hours: Annotated[float, Field(gt=0, le=168)] = 6.0
 
 
 class Csv(_Strict):
     """A CSV that somebody else measures."""
 
-    source: str | None = None
-    megabytes: Annotated[float, Field(gt=0)] = 512.0
-    seconds: Annotated[float, Field(gt=0)] = 60.0
+    source: Argument | None = None
+    megabytes: Annotated[float, Field(gt=0, le=1e6)] = 512.0
+    seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     retries: Annotated[int, Field(ge=0, le=20)] = 3
 
 
@@ -76,7 +82,7 @@ class Settings(_Strict):
     """Everything in `nightly.toml`."""
 
     version: Literal[1] = 1
-    keep: Annotated[int, Field(ge=1)] = 30
+    keep: Annotated[int, Field(ge=1, le=100_000)] = 30
     html: bool = True
     bench: Bench = Bench()
     csv: Csv = Csv()
@@ -93,13 +99,13 @@ def load(home: Path) -> Settings:
     if not path.exists():
         return Settings()
     try:
-        given = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, ValueError) as error:
+        given = tomllib.loads(read_small(path, SIZE).decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInputError(f"{path}: not readable as TOML ({error})") from error
     try:
         found = Settings.model_validate(given)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:10])
         raise BadInputError(f"{path}: {faults}") from error
     if found.judge.thresholds is not None and found.judge.preset is not None:
         raise BadInputError(f"{path}: judge: thresholds and preset exclude each other; name the preset in the file")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from kernelindex_liger.report import charts, tables
 from kernelindex_liger.report.data import is_number
 from kernelindex_liger.report.summary import headline, sentences
 from kernelindex_liger.report.text import SECTIONS
+from kernelindex_liger.untrusted import escape, safe_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _asset(name: str) -> str:
 def _json(value: Any) -> str:
     """JSON that cannot end the script element that holds it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return safe_json(text).replace("<", "\\u003c")
 
 
 def _script(source: str) -> str:

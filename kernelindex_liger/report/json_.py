@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from kernelindex_liger.untrusted import safe_json
+
 if TYPE_CHECKING:
     from kernelindex_liger.history.judgement import RunJudgement
 
@@ -19,7 +21,7 @@ def document(judgements: list[RunJudgement], note: str | None = None) -> dict[st
 
 def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     """The document as text, two-space indented, with one newline at the end."""
-    return json.dumps(document(judgements, note), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return safe_json(json.dumps(document(judgements, note), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _one(judgement: RunJudgement) -> dict[str, Any]:

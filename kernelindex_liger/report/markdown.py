@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kernelindex_liger.history.view import amount, change, share
 from kernelindex_liger.report.summary import headline, sentences
 from kernelindex_liger.report.text import SECTIONS
+from kernelindex_liger.untrusted import safe
 
 if TYPE_CHECKING:
     import polars as pl
 
     from kernelindex_liger.history.judgement import RunJudgement
+
+MARKUP = re.compile(r"[\\`*_~\[\]|]")
+"""What makes text bold, code, a link, an image or a cell."""
 
 OPEN = 10
 """Sections of up to so many cases are not folded."""
@@ -60,16 +65,23 @@ def _table(cases: pl.DataFrame) -> list[str]:
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
         metric = "" if row["metric"] == "speed" else f" ({row['metric']})"
         cells = [change(row["ratio"]), row["kernel"], f"{row['pass']}{metric}", row["provider"]]
-        cells += [f"{row['case_key']} `{row['case'][:8]}`", values, share(row["spread"]), str(row["runs"])]
+        cells += [row["case_key"], values, share(row["spread"]), str(row["runs"])]
         if noted:
             cells.append(", ".join(row["caveats"] or ()))
-        lines.append("| " + " | ".join(plain(cell) for cell in cells) + " |")
+        cells = [plain(cell or "") for cell in cells]
+        cells[4] += f" {code(row['case'][:8])}"
+        lines.append("| " + " | ".join(cells) + " |")
     if cases.height > MOST:
         lines.append(f"\n… and {cases.height - MOST} more.")
     return lines
 
 
+def code(digits: str) -> str:
+    """A case's digits as code; what is none of ours stays text."""
+    return f"`{digits}`" if digits.isalnum() else plain(digits)
+
+
 def plain(text: str) -> str:
-    """`text` with what Markdown tables and HTML would take for markup made harmless."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("|", "\\|").replace("_", "\\_").replace("*", "\\*").replace("\n", " ")
+    """`text` with what Markdown tables and HTML would take for markup made harmless, and what `safe` escapes."""
+    text = safe(text.replace("\n", " ")).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return MARKUP.sub(r"\\\g<0>", text)

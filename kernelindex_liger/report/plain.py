@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.report.markdown import plain
+from kernelindex_liger.untrusted import safe, safe_json
 
 if TYPE_CHECKING:
     from kernelindex_liger.report.data import Panel, Sheet
@@ -47,19 +48,19 @@ def text(sheets: list[Sheet]) -> str:
     """The same as columns for a terminal."""
     blocks = []
     for sheet in sheets:
-        lines = [HEADINGS, *_lines(sheet)]
+        lines = [HEADINGS, *(tuple(map(safe, line)) for line in _lines(sheet))]
         widths = [max(len(line[place]) for line in lines) for place in range(len(HEADINGS))]
         body = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         ]
-        blocks.append("\n".join([f"{sheet.label} on {sheet.machine}: baseline ÷ measured", *body]) + "\n")
+        blocks.append("\n".join([f"{safe(sheet.label)} on {safe(sheet.machine)}: baseline ÷ measured", *body]) + "\n")
     return "\n".join(blocks) or "No runs.\n"
 
 
 def json_(sheets: list[Sheet]) -> str:
     """Every value of every panel."""
     document = {"version": 1, "machines": [_sheet(sheet) for sheet in sheets]}
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return safe_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _sheet(sheet: Sheet) -> dict[str, Any]:

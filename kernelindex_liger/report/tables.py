@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.history import cases as case_names
 from kernelindex_liger.history.view import amount, change, share
+from kernelindex_liger.untrusted import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex_liger.history.view import amount, change, share
 from kernelindex_liger.report.summary import headline, sentences
+from kernelindex_liger.untrusted import safe
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,11 +35,12 @@ def render(judgements: list[RunJudgement], note: str | None = None) -> str:
     blocks = [_one(judgement) for judgement in judgements]
     if note:
         blocks.append(f"Note: {note}.\n")
-    return "\n".join(blocks)
+    return safe("\n".join(blocks), keep="\n")
 
 
 def _one(judgement: RunJudgement) -> str:
     lines = [f"{judgement.label} on {judgement.machine}", headline(judgement), *sentences(judgement)]
+    lines = [safe(line) for line in lines]
     for heading, verdict, strength in SECTIONS:
         cases = judgement.select(verdict, strength)
         if cases.height:
@@ -52,7 +54,8 @@ def _table(cases: pl.DataFrame) -> list[str]:
         values = f"{amount(row['reference'], row['metric'])} → {amount(row['value'], row['metric'])}"
         spread = "" if row["spread"] is None else f", spread {share(row['spread'])} of {row['runs']} runs"
         caveats = f", caveats: {', '.join(row['caveats'])}" if row["caveats"] else ""
-        lines.append(f"  {change(row['ratio']):>9}  {row['case'][:8]}  {row['name']}  {values}{spread}{caveats}")
+        name = safe(row["name"])
+        lines.append(f"  {change(row['ratio']):>9}  {row['case'][:8]}  {name}  {values}{spread}{caveats}")
     if cases.height > MOST:
         lines.append(f"  … and {cases.height - MOST} more")
     return lines

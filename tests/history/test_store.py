@@ -86,7 +86,7 @@ def test_a_label_that_cannot_be_shown_is_refused(history, label):
 
 def test_a_row_without_a_time_is_refused(history):
     runs = table([row("kernel_0", 1, 100, 0, observed_at=None)])
-    with pytest.raises(BadInputError, match="no time"):
+    with pytest.raises(BadInputError, match="1 rows without observed_at"):
         history.add(runs, "a")
 
 
