@@ -19,6 +19,8 @@ from kernelindex_liger.history.errors import BadInputError
 if TYPE_CHECKING:
     from kernelindex_liger.history.thresholds import Caveats, Thresholds
 
+SEPARATOR = "\x1f"
+
 KINDS = ("number", "meaning", "record")
 """All kinds of caveats."""
 
@@ -27,18 +29,30 @@ def usable(rows: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
     """`rows` with `fault`: why a row is no measure (its status or caveats), or null; and `meaning`: the caveats that
     tell its value from others of the case, joined by commas.
     """
-    rules = thresholds.caveats
-    blocking = pl.col("caveats").list.set_difference(pl.lit(_harmless(rules), pl.List(pl.String)))
-    telling = pl.col("caveats").list.set_intersection(pl.lit(_telling(rules), pl.List(pl.String)))
-    return rows.with_columns(
-        pl.when(pl.col("status") != "passed")
-        .then("failed: " + pl.col("status"))
-        .when(blocking.list.len() > 0)
-        .then("caveat: " + blocking.list.sort().list.join(", "))
-        .when(pl.coalesce("ns", "peak_bytes").is_null())
-        .then(pl.lit("no value"))
-        .alias("fault"),
-        telling.list.sort().list.join(", ").fill_null("").alias("meaning"),
+    harmless, telling = set(_harmless(thresholds.caveats)), set(_telling(thresholds.caveats))
+    # Rows have a few combinations of caveats: each is looked at once.
+    rows = rows.with_columns(pl.col("caveats").list.join(SEPARATOR).fill_null("").alias("combination"))
+    blocking, meaning = {}, {}
+    for combination in rows["combination"].unique():
+        names = sorted(combination.split(SEPARATOR)) if combination else []
+        blocking[combination] = ", ".join(name for name in names if name not in harmless) or None
+        meaning[combination] = ", ".join(name for name in names if name in telling)
+    known = pl.DataFrame(
+        {"combination": list(blocking), "blocking": list(blocking.values()), "meaning": list(meaning.values())},
+        schema={"combination": pl.String, "blocking": pl.String, "meaning": pl.String},
+    )
+    return (
+        rows.join(known, on="combination", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(pl.col("status") != "passed")
+            .then("failed: " + pl.col("status"))
+            .when(pl.col("blocking").is_not_null())
+            .then("caveat: " + pl.col("blocking"))
+            .when(pl.coalesce("ns", "peak_bytes").is_null())
+            .then(pl.lit("no value"))
+            .alias("fault")
+        )
+        .drop("combination", "blocking")
     )
 
 

@@ -59,19 +59,24 @@ def judge(history: History, thresholds: Thresholds, label: str | None = None) ->
 
     An empty history gives an empty list. Raises `UnknownNameError` for a label that no run has.
     """
-    if label is not None:
-        return judge_each(history, thresholds, [label])
-    runs = history.runs()
-    return judge_each(history, thresholds, [runs[-1].label]) if runs else []
+    return judge_each(history, thresholds, [label])
 
 
-def judge_each(history: History, thresholds: Thresholds, labels: Sequence[str]) -> list[RunJudgement]:
-    """Judge all runs with each of `labels`, in their order; `UnknownNameError` for a label that no run has."""
+def judge_each(history: History, thresholds: Thresholds, labels: Sequence[str | None]) -> list[RunJudgement]:
+    """Judge all runs with each of `labels`, in their order; None is the newest run's label, if there is a run.
+
+    Raises `UnknownNameError` for a label that no run has.
+    """
     runs, rows = history.table(COLUMNS)
+    newest = runs[-1].label if runs else None
+    chosen = [label or newest for label in labels]
     told = decisions.load(history)
     return [
-        judge_run(run, runs, rows, thresholds, told) for label in labels for run in labelled(runs, label)
-    ]  # fmt: skip
+        judge_run(run, runs, rows, thresholds, told)
+        for label in chosen
+        if label is not None
+        for run in labelled(runs, label)
+    ]
 
 
 def judge_since(history: History, thresholds: Thresholds, before: str, after: str) -> list[RunJudgement]:

@@ -17,12 +17,14 @@ def observations(rows: pl.DataFrame) -> pl.DataFrame:
     Faulty rows are left out. Of a run that measured a case with several meanings, the last in their order counts.
     """
     value = pl.coalesce("ns", "peak_bytes").clip(lower_bound=1)
+    good = rows.filter(~pl.col("carried"), pl.col("fault").is_null())
     return (
-        rows.filter(~pl.col("carried"), pl.col("fault").is_null())
-        .group_by("case", "run", "meaning")
+        good.group_by("case", "run", "meaning")
         .agg(value.median().log().alias("log"))
         .sort("meaning")
         .unique(["case", "run"], keep="last", maintain_order=True)
+        if good["meaning"].n_unique() > 1
+        else good.group_by("case", "run").agg(pl.col("meaning").first(), value.median().log().alias("log"))
     )
 
 
@@ -37,9 +39,12 @@ class Meanings:
 
 
 def of_one_meaning(observed: pl.DataFrame, run: int) -> Meanings:
-    """The observations up to `run` of the cases that it measured, without those of another meaning."""
+    """The observations up to `run`, without those of another meaning than the case has in `run`."""
+    observed = observed.filter(pl.col("run") <= run)
+    if observed["meaning"].n_unique() < 2:
+        return Meanings(observed.drop("meaning"), pl.DataFrame(schema=dict.fromkeys(("case", "was", "now"), pl.String)))
     now = observed.filter(pl.col("run") == run).select("case", pl.col("meaning").alias("now"))
-    told = observed.filter(pl.col("run") <= run).join(now, on="case", how="inner")
+    told = observed.join(now, on="case", how="inner")
     newest = told.filter(pl.col("run") < run).sort("run").unique("case", keep="last", maintain_order=True).sort("case")
     others = newest.filter(pl.col("meaning") != pl.col("now")).select("case", pl.col("meaning").alias("was"), "now")
     return Meanings(told.filter(pl.col("meaning") == pl.col("now")).drop("now", "meaning"), others)
@@ -50,6 +55,8 @@ def one_a_commit(observed: pl.DataFrame, steps: Mapping[int, int]) -> pl.DataFra
 
     `steps` is `commits.steps`' table. Runs that it does not hold are left out.
     """
+    if all(run == step for run, step in steps.items()):
+        return observed.filter(pl.col("run").is_in(list(steps))).with_columns(pl.col("log").alias("first"))
     of = pl.DataFrame({"run": list(steps), "step": list(steps.values())}, schema={"run": pl.Int64, "step": pl.Int64})
     return (
         observed.join(of, on="run", how="inner")
