@@ -84,16 +84,26 @@ def attempt(name: str, mount: Path, pages: int, command: Callable[[], tuple[int,
     }  # fmt: skip
 
 
+def read_only(mount: Path, made: dict[str, list[str]]) -> list[tuple[int, str]]:
+    """What is said where nothing may be written: to a folder that is finished, to new ones, to a history."""
+    room(mount, AMPLE, fresh=True)
+    run(*made["tree"])
+    subprocess.run(["mount", "-o", "remount,ro", str(mount)], check=True)
+    return [run(*made[name]) for name in ("tree", "jsonl", "history", "report")]
+
+
 def main() -> None:
-    """Try each command in each size, in ample room first."""
+    """Try each command in each size, in ample room first; then all on a read-only disk."""
     mount, scratch = Path(sys.argv[1]), Path(sys.argv[2])
+    made = commands(scratch, mount)
     with small():
-        for name, arguments in commands(scratch, mount).items():
+        for name, arguments in made.items():
             command = functools.partial(run, *arguments)
             whole = attempt(name, mount, AMPLE, command)
             print(json.dumps(whole))
             for pages in sizes(int(str(whole["used"]))):
                 print(json.dumps(attempt(name, mount, pages, command)))
+        print(json.dumps({"name": "read-only", "said": read_only(mount, made)}))
     subprocess.run(["umount", str(mount)], check=False)
 
 

@@ -38,7 +38,7 @@ def seen(log: str, out: Path) -> Counter[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("format_", FORMATS if ALL else ["jsonl", "parquet"])
+@pytest.mark.parametrize("format_", FORMATS if ALL else ["parquet"])
 def test_every_change_that_the_system_saw_was_counted(tmp_path: Path, format_: str) -> None:
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")

@@ -16,7 +16,7 @@ def inputs(tmp_path_factory) -> Path:
     """A folder of CSVs, a compressed one among them: rows good, bad, doubled and contradicted across files."""
     folder = tmp_path_factory.mktemp("inputs") / "csvs"
     folder.mkdir()
-    for name in ("nine.csv", "seeds.csv", "shapes-losses.csv"):
+    for name in ("nine.csv", "seeds.csv"):
         (folder / name).write_bytes((FIXTURES / "csv" / name).read_bytes())
     for path in (FIXTURES / "sidecar").glob("results.*"):
         (folder / path.name).write_bytes(path.read_bytes())

@@ -16,7 +16,7 @@ from kernelindex_liger.conversion import Options, sources
 from kernelindex_liger.conversion.read import read
 from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
-from tests.conftest import ROW, text
+from tests.conftest import FIXTURES, ROW, text
 from tests.faults.harness import files
 from tests.same_bytes.everything import FORMATS
 
@@ -31,18 +31,18 @@ def converted(given_: list[Path], out: Path, format_: str) -> dict[str, bytes]:
 @pytest.mark.usefixtures("one_catalogue")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_any_order_of_files_gives_the_same_bytes(inputs: Path, tmp_path: Path, format_: str) -> None:
-    names = sorted(inputs.iterdir())
+    names = sorted(path for path in inputs.iterdir() if ".csv" in path.suffixes)
     reference = converted([inputs], tmp_path / "folder", format_)
     assert {"report.json"} < set(reference)
-    orders = [names, names[::-1], [*names[2:], *names[:2]], [*names, names[0]], [names[3], inputs]]
+    orders = [names[::-1], [*names[2:], *names[:2], names[2]], [names[3], inputs]]
     for number, order in enumerate(orders):
         assert converted(order, tmp_path / str(number), format_) == reference, order
 
 
 @pytest.mark.usefixtures("one_catalogue")
-def test_any_order_of_rows_gives_the_same_documents(inputs: Path, tmp_path: Path) -> None:
+def test_any_order_of_rows_gives_the_same_documents(tmp_path: Path) -> None:
     """Runs stand in the order of their rows; which they are, and all that they name, does not depend on it."""
-    header, *lines = (inputs / "shapes-losses.csv").read_bytes().splitlines(keepends=True)
+    header, *lines = (FIXTURES / "csv" / "shapes-losses.csv").read_bytes().splitlines(keepends=True)
     found = []
     for number, order in enumerate((lines, lines[::-1], lines[5:] + lines[:5])):
         path = tmp_path / str(number) / "in.csv"
