@@ -33,7 +33,10 @@ RUN_STATUS = {"crashed": "runtime_error"}
 """The status of a run, where it is not the case's own."""
 
 SIZE = 128 << 20
-"""Bytes of a sidecar, decompressed: its cases are in memory while the CSV is read. Some 150 are a case's."""
+"""Bytes of a sidecar, decompressed: what it tells is in memory while the CSV is read."""
+
+CASES = 500_000
+"""Cases of a sidecar; each takes nearly a kilobyte."""
 
 ERROR_LENGTH = 500
 LABEL_LENGTH = 200
@@ -96,6 +99,8 @@ class Sidecar:
                 try:
                     found += _cases(line, number, recorder)
                     self.series += 1
+                    if len(found) > CASES:
+                        raise InputError(f"{self.source.name}: more than {CASES:,} cases; the rest was not read")
                 except ValueError as error:
                     # pydantic's ValidationError is one too, and so is Python's of a number with too many digits
                     self.faulty += 1

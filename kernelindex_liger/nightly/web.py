@@ -125,6 +125,8 @@ class Web:
             raise UnreachableError(f"{self.address}: {answer_text}") from error
         except (TimeoutError, urllib.error.URLError, http.client.HTTPException, ConnectionError) as error:
             raise _Again(_words(error)) from error
+        except ValueError as error:
+            raise UnreachableError(f"{self.address}: the server leads to what is no address ({error})") from error
 
     def _answer(self) -> http.client.HTTPResponse:
         """The server's answer up to its headers.

@@ -46,7 +46,7 @@ WRONG: dict[str, tuple[pl.DataFrame | bytes, str]] = {
     "truncated": (parquet(rows())[:-20], "not a readable Parquet table"),
     "no footer's length": (parquet(rows())[:-8] + b"\xff\xff\xff\x7fPAR1", "not a readable Parquet table"),
     "columns missing": (rows().drop("case"), "not a readable Parquet table"),
-    "columns of another kind": (rows().with_columns(pl.lit("x").alias("ns")), "its columns are not those of a part"),
+    "columns of another kind": (rows().with_columns(pl.lit(1).alias("label")), "its columns are not those of a part"),
     "no columns": (pl.DataFrame(), "not a readable Parquet table"),
     "no label": (rows(label=None), "3 rows without label"),
     "no time": (rows(time=None), "3 rows without time"),
@@ -74,11 +74,11 @@ def test_a_part_that_is_none_is_named(tmp_path: Path, wrong: str) -> None:
     folder = history(tmp_path / "history", rows(0), part)
     for arguments in (("history", "list"), ("compare",), ("report", "--format", "md"), ("history", "check")):
         status, output = run(*arguments, "--history", folder)
-        unread = {"list": ("ns", "observed_at"), "compare": ("observed_at",)}.get(arguments[-1], ())
+        unread = {"list": ("ns", "observed_at"), "check": ()}.get(arguments[-1], ("observed_at",))
         if any(f"of {name} " in said for name in unread):
             continue  # it does not look at that column
         assert status == (1 if arguments[-1] == "check" else 3), output
-        assert said in output
+        assert said in output or (arguments[-1] == "check" and "not those of a part" in output)
         assert str(folder / "parts") in output
         assert len(output) < 2000
 
