@@ -5,7 +5,6 @@ Live readings (clocks, temperature) and the runner's own version are no part of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -53,11 +52,9 @@ def facts_of(meta: sidecar.SeriesMeta) -> Facts:
         raise ValueError(f"gpu.name is {gpu.name[:100]!r}, series.gpu_name {meta.series.gpu_name[:100]!r}")
     if (protocol.harness == "rehearsal") != (gpu.name == REHEARSAL):
         raise ValueError(f"protocol.harness is {protocol.harness!r} and the GPU {gpu.name[:100]!r}")
-    if gpu.power_limit_watts is not None and not math.isfinite(gpu.power_limit_watts):
-        raise ValueError("gpu.power_limit_watts: not a finite number")
     for name in ("warmup_ms", "rep_ms"):
-        if not 0 <= (getattr(protocol, name) or 0) <= LONGEST_MS:
-            raise ValueError(f"protocol.{name}: not between 0 and {LONGEST_MS}")
+        if (getattr(protocol, name) or 0) > LONGEST_MS:
+            raise ValueError(f"protocol.{name}: longer than {LONGEST_MS} ms")
     notes = _notes(protocol)
     if len(notes) > OWN_NOTES_LENGTH:
         raise ValueError("protocol.environment: too long for a document")

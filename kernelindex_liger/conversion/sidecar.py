@@ -19,7 +19,6 @@ from kernelindex_liger.conversion.read import BOM
 from kernelindex_liger.conversion.recorder import Recorder
 from kernelindex_liger.conversion.rows import COLUMNS, FAULTS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
-from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.documents.sidecar import LINE, Readings, SeriesCase, SeriesMeta
 from kernelindex_liger.untrusted import quoted
 
@@ -220,8 +219,6 @@ def _cases(line: bytes | None, number: int, recorder: Recorder) -> list[tuple[ob
     x = COLUMNS.index("x_value")
     found: list[tuple[object, ...]] = []
     for case in meta.cases:
-        if case.samples is not None and case.samples > SAFE:
-            raise ValueError(f"cases: samples of x {quoted(case.x_value, 40)}: larger than {SAFE}")
         status = case.status if case.status == "ok" else RUN_STATUS.get(case.status, case.status)
         row = [*texts[:x], case.x_value, *texts[x + 1 :]]
         found.append((*row, status, _description(case), _clock_events(case), case.samples, facts, number))
