@@ -162,6 +162,8 @@ def _load(check: _Check, place: str, text: bytes) -> object:
         value = json.loads(text, parse_constant=_constant)
         # what is read at the limit of nesting could not be written down again
         json.dumps(value)
+        if value is None:
+            check.fault(place, "null, where something belongs")
         return value
     except (ValueError, RecursionError) as error:
         check.fault(place, f"not JSON: {error}")
