@@ -78,7 +78,10 @@ def read(source: Source, index: int) -> Iterator[Batch]:
         if data:
             parsed = _fast(data, order)
             if parsed is None:
-                parsed, numbers, found, more, chunk.rest = _slow(source.name, data, line, order, more=not chunk.last)
+                allowed = MALFORMED - bad - malformed
+                parsed, numbers, found, more, chunk.rest = _slow(
+                    source.name, data, line, order, allowed, more=not chunk.last
+                )
                 faults, malformed = faults + found, malformed + more
             else:
                 numbers = pl.int_range(line, line + parsed.height, dtype=pl.UInt32, eager=True)
@@ -214,7 +217,7 @@ def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
 
 
 def _slow(
-    name: str, data: bytes, line: int, order: list[str], *, more: bool
+    name: str, data: bytes, line: int, order: list[str], allowed: int, *, more: bool
 ) -> tuple[pl.DataFrame, pl.Series, list[Fault], int, bytes]:
     """Rows, their line numbers, faults and how many, and the bytes at the end that may belong with what comes after."""
     rows: list[list[str]] = []
@@ -225,7 +228,7 @@ def _slow(
     if not lines[-1]:
         lines.pop()
     at = 0
-    while at < len(lines) and malformed <= MALFORMED:
+    while at < len(lines) and malformed <= allowed:
         if not lines[at].strip(b"\r"):
             at += 1
             continue

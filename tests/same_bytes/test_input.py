@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kernelindex_liger import convert
 from kernelindex_liger.conversion import Options, sources
+from kernelindex_liger.conversion import read as reading
 from kernelindex_liger.conversion.read import read
 from kernelindex_liger.conversion.rows import COLUMNS, Fault, InputError
 from kernelindex_liger.conversion.sources import Source
@@ -71,8 +72,9 @@ PIECES = (
 )  # fmt: skip
 
 
-def rows_of(path: Path, block: int) -> tuple[list[tuple[object, ...]], list[Fault]] | str:
-    """Everything that reading gives: rows with their line numbers, and lines that are none."""
+def rows_of(path: Path, block: int) -> tuple[list[tuple[object, ...]], list[Fault], str]:
+    """Everything that reading gives: rows with their line numbers, lines that are none, and why it ended early."""
+    said = ""
     frames: list[pl.DataFrame] = []
     faults: list[Fault] = []
     before, sources.BLOCK = sources.BLOCK, block
@@ -81,10 +83,10 @@ def rows_of(path: Path, block: int) -> tuple[list[tuple[object, ...]], list[Faul
             frames.append(batch.frame.select(*COLUMNS, "file", "line"))
             faults += batch.faults
     except InputError as error:
-        return str(error)
+        said = str(error)
     finally:
         sources.BLOCK = before
-    return (pl.concat(frames).rows() if frames else []), faults
+    return (pl.concat(frames).rows() if frames else []), faults, said
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -102,6 +104,18 @@ def test_any_cut_of_any_text_reads_the_same(tmp_path: Path, head: bytes, pieces:
     path = tmp_path / "in.csv"
     path.write_bytes(head + b"".join(pieces))
     assert rows_of(path, block) == rows_of(path, 4 << 20)
+
+
+def test_too_many_malformed_lines_end_the_reading_at_the_same_line(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(reading, "MALFORMED", 3)
+    path = tmp_path / "in.csv"
+    path.write_bytes(HEADER + (GOOD + b"too,few\n" + GOOD + b'"a"b,c\n') * 6)
+    rows, faults, said = rows_of(path, 4 << 20)
+    assert len(faults) == 4
+    assert rows
+    assert "more than 3 malformed lines" in said
+    for block in (1, 64, 1000):
+        assert rows_of(path, block) == (rows, faults, said)
 
 
 def test_names_are_told_as_utf_8(tmp_path: Path) -> None:
