@@ -27,7 +27,7 @@ KINDS = ("number", "meaning", "record")
 
 def usable(rows: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
     """`rows` with `fault`: why a row is no measure (its status or caveats), or null; and `meaning`: the caveats that
-    tell its value from others of the case, joined by commas.
+    tell its value from others of the case, joined by plus signs.
     """
     harmless, telling = set(_harmless(thresholds.caveats)), set(_telling(thresholds.caveats))
     # Rows have a few combinations of caveats: each is looked at once.
@@ -35,8 +35,8 @@ def usable(rows: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
     blocking, meaning = {}, {}
     for combination in rows["combination"].unique():
         names = sorted(combination.split(SEPARATOR)) if combination else []
-        blocking[combination] = ", ".join(name for name in names if name not in harmless) or None
-        meaning[combination] = ", ".join(name for name in names if name in telling)
+        blocking[combination] = " + ".join(name for name in names if name not in harmless) or None
+        meaning[combination] = " + ".join(name for name in names if name in telling)
     known = pl.DataFrame(
         {"combination": list(blocking), "blocking": list(blocking.values()), "meaning": list(meaning.values())},
         schema={"combination": pl.String, "blocking": pl.String, "meaning": pl.String},

@@ -35,7 +35,7 @@ class Meanings:
     same: pl.DataFrame
     """The observations that mean what the judged run's do."""
     others: pl.DataFrame
-    """`case`, `was`, `now`: cases whose run before has another meaning; caveats joined by commas, each."""
+    """`case`, `was`, `now`: cases whose run before has another meaning; caveats joined by plus signs, each."""
 
 
 def of_one_meaning(observed: pl.DataFrame, run: int) -> Meanings:

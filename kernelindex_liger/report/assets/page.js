@@ -52,7 +52,9 @@
     const v = Object.fromEntries(Object.entries(packed).map(([name, column]) => [name, unpacked(column)]));
     const spec = structuredClone(templates[t]);
     spec.data = { values: rows(v) };
-    const names = [...new Set(v.s.filter((name) => name !== null))].sort();
+    // Liger comes first, so that it looks the same in every chart.
+    const names = [...new Set(v.s.filter((name) => name !== null))]
+      .sort((a, b) => b.startsWith("liger") - a.startsWith("liger") || (a < b ? -1 : 1));
     place.after(legend(names, order(spec, names)));
     // Runs keep their order even where a case has none in some of them.
     if (o) for (const layer of spec.layer) if (layer.encoding?.x) layer.encoding.x.sort = o;
