@@ -78,7 +78,7 @@ class Ledger:
 def skipped(repeats: pl.DataFrame, combinations: Sequence[Combination]) -> pl.DataFrame:
     """Repeats as skipped rows: with kernel, provider, GPU and `detail`."""
     keys = [
-        (one.reading.kernel.name, one.provider_name, one.gpu)
+        (one.reading.kernel.name, one.shared.provider_name, one.shared.gpu)
         for one in (combinations[index] for index in repeats.get_column("combination").to_list())
     ]
     names = pl.DataFrame(keys, schema=["kernel_name", "kernel_provider", "gpu_name"], orient="row")
