@@ -118,7 +118,9 @@ class Linker:
         )
         role = provider.role if provider.role == "baseline" else None
         one = linked(document, operation, project)
-        return LinkedImplementation(**vars(one), project=provider.project, role=role)
+        return LinkedImplementation(
+            one.kind, one.name, one.text, one.digest, one.links, project=provider.project, role=role
+        )
 
     @functools.cache  # noqa: B019
     def protocol(self, key: str, pass_: str) -> Linked:

@@ -27,6 +27,7 @@ class Form:
 
     def __init__(self, reading: Reading, operation: Linked) -> None:
         self._operation = operation
+        self._links = (operation,)
         self._derived = [(axis, parse(text)) for axis, text in reading.operation.derived.items()]
         names = (*reading.axes, *reading.operation.derived)
         self._usable = all(
@@ -69,7 +70,7 @@ class Form:
         identity.update(spec.encode())
         sizes |= {"_name": name, "_title": canonical(title)[1:-1] if self._title is None else self._title % sizes}
         digest = f"sha256:{identity.hexdigest()}"
-        return Linked("WorkloadCase", name, self._text % sizes + spec, digest, (self._operation,))
+        return Linked("WorkloadCase", name, self._text % sizes + spec, digest, self._links)
 
 
 def _name(reading: Reading, key: str) -> str:
