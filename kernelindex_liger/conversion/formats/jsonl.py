@@ -109,10 +109,11 @@ def without(replacement: Replacement, drop: pl.Series) -> None:
     """Take the lines at some positions out of a finished temporary file."""
     whole = replacement.temporary
     with whole.open("rb") as source, Replacement(whole, f"{whole}-kept", sparing=False) as (target, _):
-        target.writelines(_kept(source, drop))
+        target.writelines(kept(source, drop))
 
 
-def _kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:
+def kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:
+    """The lines of a file without those at some positions, which ascend."""
     left = iter(drop.to_list())
     following = next(left, None)
     for position, line in enumerate(source):
