@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelindex_liger.history import source
 from kernelindex_liger.history.errors import BadInputError
+from kernelindex_liger.history.imports import origins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def labelled(inputs: Sequence[Path], label: str | None) -> list[tuple[str, list[
         if not path.exists():
             raise BadInputError(f"{path}: no such file or folder")
     if label is not None:
-        return [(label, list(inputs))]
+        return [(label, [one for path in inputs for one in _whole(path)])]
     found: dict[str, list[Path]] = {}
     for path in inputs:
         for name, item in _units(path):
@@ -41,10 +42,16 @@ def _units(path: Path) -> list[tuple[str, Path]]:
         return [(path.parent.name if general else path.name.split(".")[0], path)]
     if (path / source.TABLE_NAME).is_file() or _csvs(path):
         return [(path.name, path)]
+    if csvs := origins(path):
+        return [(path.name, csv) for csv in csvs]
     inner = [child for child in sorted(path.iterdir()) if child.is_dir() and (_csvs(child) or _table(child))]
     if not inner:
         raise BadInputError(f"{path}: neither a CSV nor {source.TABLE_NAME} in it or in its folders")
     return [(child.name, child) for child in inner]
+
+
+def _whole(path: Path) -> list[Path]:
+    return [path] if not path.is_dir() or _table(path) or _csvs(path) else origins(path) or [path]
 
 
 def _csvs(folder: Path) -> list[Path]:

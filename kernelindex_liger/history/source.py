@@ -1,7 +1,8 @@
 """Where runs come from: the one place that asks the importer for its flat table.
 
-An input is a benchmark CSV, a folder of them, a Parquet file of runs, or a folder that an import wrote
-(`runs.parquet` in it). What comes out has the columns of `SCHEMA`, whatever else the importer adds.
+An input is a benchmark CSV, a folder of them, a Parquet file of runs, or a folder that an import wrote: its table
+(`runs.parquet`), or else the CSVs that its report names, as long as they are what they were. What comes out has the
+columns of `SCHEMA`, whatever else the importer adds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import polars as pl
 
 from kernelindex_liger import tables
 from kernelindex_liger.history.errors import BadInputError
+from kernelindex_liger.history.imports import origins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +62,7 @@ def read(inputs: Sequence[Path], *, catalog: Sequence[Path] = ()) -> pl.DataFram
     Raises `BadInputError` when an input cannot be read or holds no run that the catalogue knows.
     """
     ready = [path for path in map(_table_of, inputs) if path is not None]
-    raw = [path for path in inputs if _table_of(path) is None]
+    raw = [one for path in inputs if _table_of(path) is None for one in origins(path) or [path]]
     frames = [_read_parquet(path) for path in ready]
     if raw:
         frames.append(_conform(_convert(raw, catalog)))
