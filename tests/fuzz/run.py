@@ -1,0 +1,71 @@
+"""Fuzz targets one after the other, guided by coverage (atheris). usage: python -m tests.fuzz.run [-h]
+
+What is found stands in `.fuzz/`: `.fuzz/<target>/` grows from run to run, `.fuzz/crash-…` is what went wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# nothing of the package may be imported here: it is instrumented when it is imported first
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = Path(__file__).parent / "corpus"
+WORK = ROOT / ".fuzz"
+NAMES = (
+    "reader", "binder", "catalogue", "expression", "sidecar", "part", "values", "files", "documents", "shown",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Fuzz what the command line names; 1 if anything was found."""
+    parser = argparse.ArgumentParser(prog="scripts/fuzz", description="Fuzz the readers of what others wrote.")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"one of {', '.join(NAMES)} [default: all]")
+    parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together [default: 10]")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.targets) - set(NAMES)):
+        parser.error(f"no target {', '.join(unknown)}")
+    names = options.targets or NAMES
+    found = [name for name in names if not _fuzzed(name, options.minutes * 60 / len(names))]
+    for path in sorted(WORK.glob("crash-*")) if found else ():
+        print(f"found: {path.relative_to(ROOT)}; mend it and move it to {CORPUS.relative_to(ROOT)}/", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _fuzzed(name: str, seconds: float) -> bool:
+    """Fuzz one target in a process of its own; whether it came through."""
+    print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    for folder in (WORK / name, CORPUS / name):
+        folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-c", f"from tests.fuzz.run import fuzz; fuzz({name!r}, {round(seconds)})"]
+    return subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode == 0
+
+
+def fuzz(name: str, seconds: int) -> None:
+    """Run libFuzzer on a target; it ends the process."""
+    import atheris
+
+    with atheris.instrument_imports(include=["kernelindex_liger"]):
+        from tests.fuzz.targets import TARGETS
+    from tests.fuzz.test_corpus import PIECES
+
+    target, seeds = TARGETS[name]
+    for number, seed in enumerate(seeds):
+        (WORK / name / f"seed-{number}").write_bytes(seed)
+    words = WORK / "words.dict"
+    quoted = ("".join(f"\\x{one:02x}" for one in piece) for piece in PIECES if piece)
+    words.write_text("".join(f'"{one}"\n' for one in quoted))
+    arguments = [
+        "fuzz", str(WORK / name), str(CORPUS / name), f"-max_total_time={seconds}", f"-dict={words}",
+        f"-artifact_prefix={WORK}/crash-{name}-", "-max_len=20000", "-timeout=60", "-rss_limit_mb=3000",
+        "-print_final_stats=1", "-verbosity=0", "-use_value_profile=1",
+    ]  # fmt: skip
+    atheris.Setup(arguments, target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
