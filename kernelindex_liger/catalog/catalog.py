@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernelindex_liger.catalog.facts import Gpu, Implementation, Operation, Project, Protocol, Provider, Shape
 from kernelindex_liger.catalog.matching import Caveat, Correction
-from kernelindex_liger.documents.canonical import sha256
 
 Edition = str
 """`published`: what the catalogue publishes, right or wrong; `corrected`: what the scripts really did."""
@@ -63,6 +62,8 @@ class Catalog:
     models: Mapping[str, Mapping[str, int | str | float]]
     caveats: tuple[Caveat, ...]
     corrections: tuple[Correction, ...]
+    digest: str
+    """`sha256:…` of the files: names the catalogue's state in a report."""
 
     @cached_property
     def operations(self) -> dict[str, Operation]:
@@ -78,7 +79,12 @@ class Catalog:
         """The operation that a shape's rows measure."""
         if shape.operation is None:
             return next(iter(kernel.operations.values()))
-        return self.operations[shape.operation]
+        return kernel.operations.get(shape.operation) or self.operations[shape.operation]
+
+    def holder(self, operation: Operation, kernel: Kernel | None = None) -> Kernel:
+        """The kernel in whose file an operation stands; `kernel` is looked at first."""
+        kernels = self.kernels.values() if kernel is None else itertools.chain((kernel,), self.kernels.values())
+        return next(one for one in kernels if operation.slug in one.operations)
 
     def protocol_name(self, metric: str, pass_: str, *named: str | None) -> str | None:
         """The protocol of a metric's pass: the first of `named` that lists the pass, else the metric's usual one.
@@ -99,30 +105,3 @@ class Catalog:
     def axis_names(self) -> list[str]:
         """Every axis that some shape binds, sorted."""
         return sorted({axis for kernel in self.kernels.values() for shape in kernel.shapes for axis in shape.axes})
-
-    @cached_property
-    def digest(self) -> str:
-        """`sha256:…` of all facts: names the catalogue's state in a report."""
-        return sha256(json.dumps(self._facts(), sort_keys=True, separators=(",", ":"), ensure_ascii=False))
-
-    def _facts(self) -> dict[str, object]:
-        return {
-            "kernels": {
-                name: {
-                    "operations": [one.model_dump(mode="json") for one in kernel.operations.values()],
-                    "shapes": [one.model_dump(mode="json") for one in kernel.shapes],
-                    "implementations": {
-                        key: one.model_dump(mode="json") for key, one in kernel.implementations.items()
-                    },
-                }
-                for name, kernel in self.kernels.items()
-            },
-            "projects": {name: one.model_dump(mode="json") for name, one in self.projects.items()},
-            "providers": {name: one.model_dump(mode="json") for name, one in self.providers.items()},
-            "gpus": [one.model_dump(mode="json") for one in self.gpus],
-            "metrics": dict(self.metrics),
-            "protocols": {name: one.model_dump(mode="json") for name, one in self.protocols.items()},
-            "models": {name: dict(one) for name, one in self.models.items()},
-            "caveats": [one.model_dump(mode="json") for one in self.caveats],
-            "corrections": [one.model_dump(mode="json") for one in self.corrections],
-        }

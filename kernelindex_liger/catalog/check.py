@@ -15,35 +15,50 @@ if TYPE_CHECKING:
 
 def problems(catalog: Catalog) -> list[str]:
     """One line for each contradiction in the catalogue; empty when it is sound."""
-    return [*_kernels(catalog), *_providers(catalog), *_protocols(catalog), *_gpus(catalog), *_groups(catalog)]
+    each = (one for kernel in catalog.kernels.values() for one in kernel_problems(catalog, kernel))
+    return [*_owners(catalog), *each, *common_problems(catalog), *_groups(catalog)]
 
 
-def _kernels(catalog: Catalog) -> Iterator[str]:
+def common_problems(catalog: Catalog) -> list[str]:
+    """Contradictions between the facts that are of no kernel."""
+    return [*_providers(catalog), *_protocols(catalog), *_gpus(catalog)]
+
+
+def kernel_problems(catalog: Catalog, kernel: Kernel) -> Iterator[str]:
+    """Contradictions within a kernel, and between it and what it names."""
+    where = f"kernel {kernel.name}"
+    if not kernel.shapes:
+        yield f"{where}: no shapes"
+    ids = [shape.id for shape in kernel.shapes]
+    for repeated in sorted({one for one in ids if ids.count(one) > 1}):
+        yield f"{where}: two shapes have the id {repeated}"
+    for one, other in itertools.combinations([shape for shape in kernel.shapes if shape.edition == "both"], 2):
+        if one.overlaps(other):
+            yield f"{where}: shapes {one.id} and {other.id} could both claim one row; tell them apart with where"
+    for shape in kernel.shapes:
+        if shape.operation is None and not kernel.operations:
+            yield f"{where}, shape {shape.id}: names no operation, and the file holds none"
+        elif shape.operation not in (None, *kernel.operations) and shape.operation not in catalog.operations:
+            yield f"{where}, shape {shape.id}: no operation {shape.operation}"
+        else:
+            yield from _shape(catalog, kernel, shape, catalog.operation(kernel, shape))
+    for provider, change in kernel.implementations.items():
+        if provider not in catalog.providers:
+            yield f"{where}: implementations.{provider}: no such provider"
+        if change.project is not None and change.project not in catalog.projects:
+            yield f"{where}, implementations.{provider}: no project {change.project}"
+
+
+def _owners(catalog: Catalog) -> Iterator[str]:
     owners: dict[str, str] = {}
     for kernel in catalog.kernels.values():
-        where = f"kernel {kernel.name}"
-        if not kernel.shapes:
-            yield f"{where}: no shapes"
         for slug in kernel.operations:
             if slug in owners:
-                yield f"{where}: operation {slug} stands in kernel {owners[slug]} too; name it there, use it here"
+                yield (
+                    f"kernel {kernel.name}: operation {slug} stands in kernel {owners[slug]} too; "
+                    "name it there, use it here"
+                )
             owners[slug] = kernel.name
-        ids = [shape.id for shape in kernel.shapes]
-        for repeated in sorted({one for one in ids if ids.count(one) > 1}):
-            yield f"{where}: two shapes have the id {repeated}"
-        for one, other in itertools.combinations([shape for shape in kernel.shapes if shape.edition == "both"], 2):
-            if one.overlaps(other):
-                yield f"{where}: shapes {one.id} and {other.id} could both claim one row; tell them apart with where"
-        for shape in kernel.shapes:
-            if shape.operation is None and not kernel.operations:
-                yield f"{where}, shape {shape.id}: names no operation, and the file holds none"
-            elif shape.operation is not None and shape.operation not in catalog.operations:
-                yield f"{where}, shape {shape.id}: no operation {shape.operation}"
-            else:
-                yield from _shape(catalog, kernel, shape, catalog.operation(kernel, shape))
-        for provider in kernel.implementations:
-            if provider not in catalog.providers:
-                yield f"{where}: implementations.{provider}: no such provider"
 
 
 def _shape(catalog: Catalog, kernel: Kernel, shape: Shape, operation: Operation) -> Iterator[str]:
@@ -74,10 +89,6 @@ def _providers(catalog: Catalog) -> Iterator[str]:
     for name, provider in catalog.providers.items():
         if provider.project not in catalog.projects:
             yield f"provider {name}: no project {provider.project}"
-    for kernel in catalog.kernels.values():
-        for name, change in kernel.implementations.items():
-            if change.project is not None and change.project not in catalog.projects:
-                yield f"kernel {kernel.name}, implementations.{name}: no project {change.project}"
 
 
 def _protocols(catalog: Catalog) -> Iterator[str]:

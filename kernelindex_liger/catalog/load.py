@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, model_validator
 
 from kernelindex_liger.catalog.catalog import Catalog, Kernel
-from kernelindex_liger.catalog.check import problems
+from kernelindex_liger.catalog.check import common_problems, kernel_problems, problems
 from kernelindex_liger.catalog.facts import (
     Fact,
     Finite,
@@ -26,6 +28,7 @@ from kernelindex_liger.catalog.facts import (
 )
 from kernelindex_liger.catalog.matching import Caveat, Correction
 from kernelindex_liger.documents.base import Integer
+from kernelindex_liger.documents.canonical import sha256
 from kernelindex_liger.untrusted import read_small
 
 SIZE = 1 << 20
@@ -61,8 +64,60 @@ class CatalogFile(Fact):
         return self
 
 
+_OF_KERNELS = frozenset({"kernel", "operations", "shapes", "implementations"})
+
+
+class Shelf(Mapping[str, Kernel]):
+    """Kernels whose facts are taken from their files when they are asked for; each file bears its kernel's name.
+
+    Args:
+        contents: the files and what stands in them.
+        common: all facts that are of no kernel.
+        digest: the digest of all files.
+    """
+
+    def __init__(self, contents: Mapping[Path, bytes], common: Catalog, digest: str) -> None:
+        self._contents = {path.stem: (path, content) for path, content in contents.items()}
+        self._kernels: dict[str, Kernel] = {}
+        self.catalog = dataclasses.replace(common, kernels=self, digest=digest)
+
+    def __getitem__(self, name: str) -> Kernel:
+        """The kernel of that name.
+
+        Raises:
+            KeyError: if there is none.
+            CatalogError: as `load`.
+        """
+        if name not in self._kernels:
+            path, content = self._contents[name]
+            file = _parsed(path, content)
+            if file.kernel != name or file.model_fields_set - _OF_KERNELS:
+                raise CatalogError(f"{path}: must hold facts on kernel {name} alone")
+            # put down before it is checked: a check may ask for all kernels
+            self._kernels[name] = _kernel(path, file)
+            _refuse(kernel_problems(self.catalog, self._kernels[name]))
+        return self._kernels[name]
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Names of the kernels that were asked for so far."""
+        return frozenset(self._kernels)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names in sorted order."""
+        return iter(sorted(self._contents))
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._contents
+
+
 def load(extra: Sequence[Path] = ()) -> Catalog:
     """The package's catalogue, with the user's files added to it or, where names are equal, in place of it.
+
+    Without files of the user, a kernel's facts are taken up and checked when they are first asked for.
 
     Args:
         extra: TOML files, or folders of which every `*.toml` below is read, in sorted order.
@@ -72,7 +127,16 @@ def load(extra: Sequence[Path] = ()) -> Catalog:
     """
     builtin = _toml_files(Path(str(resources.files("kernelindex_liger.catalog") / "data")))
     files = [*builtin, *(path for entry in extra for path in _toml_files(entry))]
-    return merge((path, read(path)) for path in files)
+    contents = [(path, _content(path)) for path in files]
+    digest = sha256("".join(hashlib.sha256(content).hexdigest() for _, content in contents))
+    if extra:
+        catalog = _merged(contents, digest)
+        _refuse(problems(catalog))
+        return catalog
+    of_kernels = {path: content for path, content in contents if path.parent.name == "kernels"}
+    common = _merged([(path, content) for path, content in contents if path not in of_kernels], digest)
+    _refuse(common_problems(common))
+    return Shelf(of_kernels, common, digest).catalog
 
 
 def read(path: Path) -> CatalogFile:
@@ -81,10 +145,24 @@ def read(path: Path) -> CatalogFile:
     Raises:
         CatalogError: as `load`.
     """
+    return _parsed(path, _content(path))
+
+
+def nothing() -> Catalog:
+    """A catalogue without any facts."""
+    return _merged([], sha256(""))
+
+
+def _content(path: Path) -> bytes:
     try:
-        data: dict[str, Any] = tomllib.loads(read_small(path, SIZE).decode())
+        return read_small(path, SIZE)
     except OSError as error:
         raise CatalogError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _parsed(path: Path, content: bytes) -> CatalogFile:
+    try:
+        data: dict[str, Any] = tomllib.loads(content.decode())
     except RecursionError as error:
         raise CatalogError(f"{path}: nested too deeply") from error
     except ValueError as error:
@@ -101,12 +179,8 @@ def read(path: Path) -> CatalogFile:
         raise CatalogError(f"{path}: does not fit the catalogue's form:\n  " + "\n  ".join(lines)) from error
 
 
-def merge(files: Iterable[tuple[Path, CatalogFile]]) -> Catalog:
-    """Files in order, later facts in place of earlier ones of the same name; checked as a whole.
-
-    Raises:
-        CatalogError: if facts contradict one another or name what is not there.
-    """
+def _merged(contents: Sequence[tuple[Path, bytes]], digest: str) -> Catalog:
+    """Files in order, later facts in place of earlier ones of the same name."""
     kernels: dict[str, Kernel] = {}
     projects: dict[str, Project] = {}
     providers: dict[str, Provider] = {}
@@ -116,15 +190,10 @@ def merge(files: Iterable[tuple[Path, CatalogFile]]) -> Catalog:
     models: dict[str, dict[str, int | float | str]] = {}
     caveats: dict[str, Caveat] = {}
     corrections: dict[str, Correction] = {}
-    for path, file in files:
+    for path, content in contents:
+        file = _parsed(path, content)
         if file.kernel is not None:
-            kernels[file.kernel] = Kernel(
-                file.kernel,
-                {one.slug: one for one in file.operations},
-                file.shapes,
-                file.implementations,
-                str(path),
-            )
+            kernels[file.kernel] = _kernel(path, file)
         projects |= file.projects
         providers |= file.providers
         for gpu in file.gpus:
@@ -136,7 +205,7 @@ def merge(files: Iterable[tuple[Path, CatalogFile]]) -> Catalog:
         models |= file.models
         caveats |= {one.id: one for one in file.caveats}
         corrections |= {one.id: one for one in file.corrections}
-    catalog = Catalog(
+    return Catalog(
         dict(sorted(kernels.items())),
         projects,
         providers,
@@ -146,10 +215,18 @@ def merge(files: Iterable[tuple[Path, CatalogFile]]) -> Catalog:
         models,
         tuple(caveats.values()),
         tuple(corrections.values()),
+        digest,
     )
-    if found := problems(catalog):
+
+
+def _kernel(path: Path, file: CatalogFile) -> Kernel:
+    operations = {one.slug: one for one in file.operations}
+    return Kernel(file.kernel or "", operations, file.shapes, file.implementations, str(path))
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    if found := list(problems):
         raise CatalogError("the catalogue contradicts itself:\n  " + "\n  ".join(found))
-    return catalog
 
 
 def _toml_files(entry: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from kernelindex_liger.catalog import Catalog
+from kernelindex_liger.catalog import Catalog, Kernel
 from kernelindex_liger.catalog.facts import Operation, Provider, Tensor
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation, linked
 from kernelindex_liger.conversion.reading import Reading
@@ -32,22 +32,18 @@ class Linker:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._operations: dict[str, Linked] = {}
-        # the first shape that measures an operation in the file that holds it, whichever rows come first
-        self._sources: dict[str, str] = {}
-        for kernel in catalog.kernels.values():
-            for shape in kernel.shapes:
-                if (measured := catalog.operation(kernel, shape).slug) in kernel.operations:
-                    self._sources.setdefault(measured, shape.revision)
         self._workloads: dict[str, Linked] = {}
         self._forms: dict[object, Form] = {}
 
-    def operation(self, operation: Operation) -> Linked:
-        """The OperationSpec of a catalogue's operation."""
+    def operation(self, operation: Operation, kernel: Kernel | None = None) -> Linked:
+        """The OperationSpec of a catalogue's operation; `kernel` is where it most likely stands."""
         known = self._operations.get(operation.slug)
         if known is None:
-            known = self._operations[operation.slug] = linked(
-                _operation(operation, self._sources.get(operation.slug, ""))
-            )
+            holder = self._catalog.holder(operation, kernel)
+            measuring = (one for one in holder.shapes if self._catalog.operation(holder, one).slug == operation.slug)
+            # the first shape in the file that holds it, whichever rows come first
+            source = next((shape.revision for shape in measuring), "")
+            known = self._operations[operation.slug] = linked(_operation(operation, source))
         return known
 
     def workload(self, reading: Reading) -> Linked:
@@ -77,7 +73,7 @@ class Linker:
         )
         known = self._forms.get(key)
         if known is None:
-            known = self._forms[key] = Form(reading, self.operation(reading.operation))
+            known = self._forms[key] = Form(reading, self.operation(reading.operation, reading.kernel))
         return known
 
     @functools.cache  # noqa: B019 - a linker lives as long as one conversion

@@ -244,9 +244,9 @@ def table(
 
 def no_rows() -> pl.DataFrame:
     """Emitted rows of no input: the columns alone."""
-    from kernelindex_liger.catalog.load import merge
+    from kernelindex_liger.catalog.load import nothing
 
-    binder = Binder(merge([]))
+    binder = Binder(nothing())
     rows = Constants(emit.constants).attach(binder.bind(empty()).rows, [])
     return emit.emit(emit.identify(rows))
 

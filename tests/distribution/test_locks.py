@@ -34,7 +34,8 @@ ASKED = {
     "dev.txt": (*TABLE["dependencies"], *TABLE["optional-dependencies"]["report"], *GROUPS["lint"], *GROUPS["test"],
                 *GROUPS["build"]),
     "rehearsal.txt and torch.txt": (
-        *TABLE["optional-dependencies"]["bench"], *TABLE["optional-dependencies"]["transformers"]
+        *TABLE["optional-dependencies"]["bench"], *TABLE["optional-dependencies"]["transformers"],
+        *TABLE["optional-dependencies"]["megatron"]
     ),
 }  # fmt: skip
 LOCKS = {"dev.txt": DEV, "rehearsal.txt and torch.txt": REHEARSAL}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelindex_liger.bench.kernels.shared import deviations
 from kernelindex_liger.bench.kernels.shared.common import FORWARD_BACKWARD_FULL, LIGER, MEGATRON, dtype_of
-from kernelindex_liger.bench.kernels.shared.megatrons import CPU_ONLY
+from kernelindex_liger.bench.kernels.shared.megatrons import NEEDS_GPU
 from kernelindex_liger.bench.spec import Deviation, Kernel, MemorySampling, NoCaveat, Provider, Step, Timing, Tiny, Work
 from kernelindex_liger.bench.sweeps import fixed
 
@@ -109,8 +109,8 @@ KERNELS = (
         liger=("liger_kernel.megatron.cross_entropy",),
         providers=(
             LIGER,
-            Provider(name="megatron-fused", role="baseline", requires=(MEGATRON,), cannot_rehearse=CPU_ONLY),
-            Provider(name="megatron-unfused", role="other", requires=(MEGATRON,), cannot_rehearse=CPU_ONLY),
+            Provider(name="megatron-fused", role="baseline", requires=(MEGATRON,), cannot_rehearse=NEEDS_GPU),
+            Provider(name="megatron-unfused", role="other", requires=(MEGATRON,), cannot_rehearse=NEEDS_GPU),
         ),
         speed=FORWARD_BACKWARD_FULL,
         memory=("full",),
