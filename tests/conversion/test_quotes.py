@@ -1,4 +1,4 @@
-"""Quotes: polars, which reads fast, takes some where no CSV has one; rows are then read as the csv module reads them."""
+"""Quotes: polars, which reads fast, takes some where no CSV has one; then rows are what the csv module reads."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 WORK = ROOT / ".fuzz"
 NAMES = (
-    "reader", "binder", "catalogue", "expression", "sidecar", "part", "values", "files", "documents", "shown",
+    "reader", "table", "binder", "catalogue", "expression", "sidecar", "part", "values", "files", "documents", "shown",
 )  # fmt: skip
 
 

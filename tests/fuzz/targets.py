@@ -5,6 +5,7 @@ Errors that are meant for people are no fault, but their messages are held to wh
 
 from __future__ import annotations
 
+import csv
 import functools
 import io
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
+from kernelindex_liger.bench import table
 from kernelindex_liger.bench.results import read_sidecar
 from kernelindex_liger.catalog import Catalog, CatalogError, load
 from kernelindex_liger.catalog.check import problems
@@ -107,6 +109,23 @@ def read_csv(data: bytes) -> None:
         assert _rows(data) == whole
     finally:
         reader._fast = fast
+
+
+def merge_table(data: bytes) -> None:
+    """A CSV that the runner merges into is refused, or written again without a loss."""
+    path = scratch() / "out.csv"
+    path.write_bytes(data)
+    try:
+        found = table.read(path)
+        table.write(path, found)
+    except table.BadTableError as error:
+        said(error)
+        assert path.read_bytes() == data
+        return
+    assert table.read(path) == found
+    # no field is lost: those that are read are those that the csv module finds
+    fields_found = [one for one in csv.reader(io.StringIO(data.decode(), newline="")) if one]
+    assert [list(row.values()) for row in found] == fields_found[1:]
 
 
 @functools.cache
@@ -373,6 +392,7 @@ LINE = RUN.partition(b"\n")[2]
 
 TARGETS: dict[str, tuple[Target, tuple[bytes, ...]]] = {
     "reader": (read_csv, (RUN, RUN.replace(b"\r", b"") * 2, RUN.replace(b"hidden size", b'"hidden, ""size"""'))),
+    "table": (merge_table, (RUN,)),
     "binder": (bind_rows, (LINE, LINE.replace(b"speed", b"memory").replace(b",ms,", b",MB,"))),
     "catalogue": (load_catalogue, CATALOGUES),
     "expression": (evaluate, (b"x * (M - 3) // 2 % 5", b"text", b"none + 1")),
