@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,10 +27,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description="Fuzz the readers of what others wrote.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"one of {', '.join(NAMES)} [default: all]")
     parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together [default: 10]")
+    parser.add_argument(
+        "--minimise",
+        action="store_true",
+        help="fuzz nothing; put the fewest known inputs that reach as much in .fuzz/minimal/",
+    )
     options = parser.parse_args()
     if unknown := sorted(set(options.targets) - set(NAMES)):
         parser.error(f"no target {', '.join(unknown)}")
     names = options.targets or NAMES
+    if options.minimise:
+        failed = [name for name in names if not _minimised(name)]
+        return 1 if failed else 0
     found = [name for name in names if not _fuzzed(name, options.minutes * 60 / len(names))]
     for path in sorted(WORK.glob("crash-*")) if found else ():
         print(f"found: {path.relative_to(ROOT)}; mend it and move it to {CORPUS.relative_to(ROOT)}/", file=sys.stderr)
@@ -38,13 +48,30 @@ def main() -> int:
 def _fuzzed(name: str, seconds: float) -> bool:
     """Fuzz one target in a process of its own; whether it came through."""
     print(f"{name}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    limits = (f"-max_total_time={round(seconds)}", "-print_final_stats=1", "-use_value_profile=1")
+    return _run(name, *limits, WORK / name, CORPUS / name)
+
+
+def _minimised(name: str) -> bool:
+    folder = WORK / "minimal" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return _run(name, "-set_cover_merge=1", folder, CORPUS / name, WORK / name)
+
+
+def _run(name: str, *arguments: str | Path) -> bool:
     for folder in (WORK / name, CORPUS / name):
         folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-c", f"from tests.fuzz.run import fuzz; fuzz({name!r}, {round(seconds)})"]
-    return subprocess.run(command, cwd=ROOT, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode == 0
+    # a program of its own, because libFuzzer starts itself again when it compares inputs
+    program = WORK / f"run-{name}"
+    call = f"import sys; from tests.fuzz.run import fuzz; fuzz({name!r}, {str(program)!r}, sys.argv[1:])"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(call)} "$@"\n')
+    program.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([program, *arguments], cwd=ROOT, check=False, env=environment).returncode == 0
 
 
-def fuzz(name: str, seconds: int) -> None:
+def fuzz(name: str, program: str, arguments: list[str]) -> None:
     """Run libFuzzer on a target; it ends the process."""
     import atheris
 
@@ -58,12 +85,13 @@ def fuzz(name: str, seconds: int) -> None:
     words = WORK / "words.dict"
     quoted = ("".join(f"\\x{one:02x}" for one in piece) for piece in PIECES if piece)
     words.write_text("".join(f'"{one}"\n' for one in quoted))
-    arguments = [
-        "fuzz", str(WORK / name), str(CORPUS / name), f"-max_total_time={seconds}", f"-dict={words}",
-        f"-artifact_prefix={WORK}/crash-{name}-", "-max_len=20000", "-timeout=60", "-rss_limit_mb=3000",
-        "-print_final_stats=1", "-verbosity=0", "-use_value_profile=1",
-    ]  # fmt: skip
-    atheris.Setup(arguments, target)
+    atheris.Setup(
+        [
+            program, f"-dict={words}", f"-artifact_prefix={WORK}/crash-{name}-", "-max_len=20000", "-timeout=60",
+            "-rss_limit_mb=3000", *arguments,
+        ],
+        target,
+    )  # fmt: skip
     atheris.Fuzz()
 
 

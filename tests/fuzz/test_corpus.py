@@ -1,8 +1,12 @@
-"""Every target with its corpus, and with what a bounded number of changes makes of it."""
+"""Every target with its corpus, and with what a bounded number of changes makes of it.
+
+`KERNELINDEX_LIGER_FUZZ=N` tries N changed inputs a target, chosen anew each time, in place of the same few.
+"""
 
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
 import pytest
@@ -14,12 +18,18 @@ from tests.fuzz.targets import TARGETS
 CORPUS = Path(__file__).parent / "corpus"
 KNOWN = [(name, path) for name in TARGETS for path in sorted((CORPUS / name).glob("*"))]
 
+MORE = int(os.environ.get("KERNELINDEX_LIGER_FUZZ", "0"))
+
 PIECES = [
     b"", b"\x00", b"\xff", b"\n", b"\r", b'"', b",", b"{", b"}", b"[", b"]", b":", b"=", b"\\", b"\\ud800", b"null",
     b"true", b"NaN", b"Infinity", b"-1", b"0", b"1e999", b"9" * 20, b"9" * 400, b"1.5", b'""', b"[" * 300,
     b"\xef\xbb\xbf",    "\u202e".encode(), "\u2028".encode(), b"\x1b[2J", b"..", b"/", b"torch.bfloat16",
 ]  # fmt: skip
 """What is put in; bytes that mean something to one reader or another."""
+
+
+EXAMPLES = {"part": 30, "values": 30}
+"""Fewer of what takes a tenth of a second."""
 
 
 @functools.cache
@@ -42,7 +52,7 @@ def changed(draw: st.DrawFn, name: str) -> bytes:
 
 
 @pytest.mark.parametrize(("name", "path"), KNOWN, ids=[f"{name}-{path.name}" for name, path in KNOWN])
-def test_what_once_went_wrong(name: str, path: Path) -> None:
+def test_the_corpus(name: str, path: Path) -> None:
     TARGETS[name][0](path.read_bytes())
 
 
@@ -54,7 +64,13 @@ def test_what_the_fuzzer_begins_with(name: str) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_changes_make_of_it(name: str) -> None:
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=MORE or EXAMPLES.get(name, 60),
+        derandomize=not MORE,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(changed(name))
     def run(data: bytes) -> None:
         TARGETS[name][0](data)
