@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 WORK = ROOT / ".fuzz"
 NAMES = (
-    "reader", "table", "binder", "catalogue", "expression", "sidecar", "part", "values", "files", "documents", "shown",
+    "reader", "gzip", "table", "binder", "catalogue", "expression", "sidecar", "part", "values", "files", "documents",
+    "shown",
 )  # fmt: skip
 
 

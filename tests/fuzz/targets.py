@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import functools
+import gzip
+import hashlib
 import io
 import json
 import tempfile
@@ -31,7 +33,7 @@ from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.recorder import Recorder
 from kernelindex_liger.conversion.rows import REASONS, InputError
 from kernelindex_liger.conversion.sidecar import Sidecar
-from kernelindex_liger.conversion.sources import Source
+from kernelindex_liger.conversion.sources import FREE, RATIO, Source
 from kernelindex_liger.conversion.validate import validate
 from kernelindex_liger.documents.canonical import sha256
 from kernelindex_liger.history import judge, marks, thresholds, view
@@ -109,6 +111,23 @@ def read_csv(data: bytes) -> None:
         assert _rows(data) == whole
     finally:
         reader._fast = fast
+
+
+def read_gzip(data: bytes) -> None:
+    """A compressed file gives its blocks up to where it is broken, or within its bound; then the message says so."""
+    path = scratch() / "in.csv.gz"
+    path.write_bytes(data)
+    source = Source(str(path), path)
+    given = 0
+    try:
+        for block in source.blocks():
+            given += len(block)
+    except InputError as error:
+        said(error)
+    else:
+        assert source.size == len(data)
+        assert source.sha256 == hashlib.sha256(data).hexdigest()
+    assert given <= max(FREE, RATIO * len(data))
 
 
 def merge_table(data: bytes) -> None:
@@ -392,6 +411,7 @@ LINE = RUN.partition(b"\n")[2]
 
 TARGETS: dict[str, tuple[Target, tuple[bytes, ...]]] = {
     "reader": (read_csv, (RUN, RUN.replace(b"\r", b"") * 2, RUN.replace(b"hidden size", b'"hidden, ""size"""'))),
+    "gzip": (read_gzip, (gzip.compress(RUN, mtime=0), gzip.compress(b"", mtime=0) + gzip.compress(RUN, 0, mtime=0))),
     "table": (merge_table, (RUN,)),
     "binder": (bind_rows, (LINE, LINE.replace(b"speed", b"memory").replace(b",ms,", b",MB,"))),
     "catalogue": (load_catalogue, CATALOGUES),
