@@ -276,7 +276,7 @@ def read_part(data: bytes) -> None:
 def read_values(data: bytes) -> None:
     """A part whose values are anything, in columns of the right kinds, is refused or judged and reported."""
     frame = rows()
-    changes: list[pl.Expr] = []
+    changes: dict[str, pl.Expr] = {}
     for line in data.decode(errors="replace").split("\n")[:5]:
         name, _, value = line.partition("=")
         if name in frame.columns:
@@ -288,9 +288,9 @@ def read_values(data: bytes) -> None:
                 literal = literal.cast(pl.Int64, strict=False).cast(kind)
             elif kind != pl.String:
                 literal = literal.cast(pl.Int64, strict=False).cast(kind, strict=False)
-            changes.append(literal.alias(name))
+            changes[name] = literal
     buffer = io.BytesIO()
-    frame.with_columns(changes).write_parquet(buffer)
+    frame.with_columns(**changes).write_parquet(buffer)
     read_part(buffer.getvalue())
 
 
