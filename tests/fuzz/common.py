@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,9 +21,10 @@ MESSAGE = 10_000
 
 @functools.cache
 def scratch() -> Path:
-    """A folder for the files that targets read, in memory where the system has such a place."""
-    memory = Path("/dev/shm")
-    return Path(tempfile.mkdtemp(prefix="fuzz-", dir=memory if memory.is_dir() else None))
+    """A folder for the files that targets read."""
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def said(error: Exception) -> None:

@@ -18,16 +18,19 @@ from tests.hostile.parts import rows
 
 
 def _history(folder: Path) -> None:
-    try:
-        kept = History(folder)
-        kept.check()
-        kept.runs()
-        view.series(kept, "rms_norm")
-        judged = judge.judge(kept, thresholds.preset())
+    kept = History(folder)
+
+    def judged() -> None:
+        found = judge.judge(kept, thresholds.preset())
         for render in (text.render, markdown.render, json_.render):
-            render(judged).encode()
-    except HistoryError as error:
-        said(error)
+            render(found).encode()
+
+    # each on its own: one does not look at all that the others do
+    for step in (kept.check, kept.runs, lambda: view.series(kept, "rms_norm"), judged):
+        try:
+            step()
+        except HistoryError as error:
+            said(error)
 
 
 def read_part(data: bytes) -> None:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # nothing of the package may be imported here: it is instrumented when it is imported first
@@ -68,8 +69,11 @@ def _run(name: str, *arguments: str | Path) -> bool:
     call = f"import sys; from tests.fuzz.run import fuzz; fuzz({name!r}, {str(program)!r}, sys.argv[1:])"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(call)} "$@"\n')
     program.chmod(0o755)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run([program, *arguments], cwd=ROOT, check=False, env=environment).returncode == 0
+    memory = Path("/dev/shm")
+    # libFuzzer ends without tidying up
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=memory if memory.is_dir() else None) as scratch:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": scratch}
+        return subprocess.run([program, *arguments], cwd=ROOT, check=False, env=environment).returncode == 0
 
 
 def fuzz(name: str, program: str, arguments: list[str]) -> None:
