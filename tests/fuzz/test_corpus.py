@@ -28,7 +28,7 @@ PIECES = [
 """What is put in; bytes that mean something to one reader or another."""
 
 
-EXAMPLES = {"part": 30, "values": 30}
+EXAMPLES = {"part": 40, "values": 40, "binder": 60}
 """Fewer of what takes a tenth of a second."""
 
 
@@ -65,7 +65,7 @@ def test_what_the_fuzzer_begins_with(name: str) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_changes_make_of_it(name: str) -> None:
     @settings(
-        max_examples=MORE or EXAMPLES.get(name, 60),
+        max_examples=MORE or EXAMPLES.get(name, 100),
         derandomize=not MORE,
         database=None,
         deadline=None,
