@@ -12,7 +12,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -251,35 +251,46 @@ def permissions(path: Path) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-@contextmanager
-def _regular(path: str | Path) -> Iterator[int | None]:
-    """A descriptor of the regular file at `path`; None where there is none: a link would lead elsewhere."""
+def _opened(path: str | Path) -> int | None:
+    """A descriptor of what stands at `path`; None where there is nothing, or a link, which would lead elsewhere."""
     try:
-        descriptor = os.open(path, OLD)
+        return os.open(path, OLD)
     except OSError as error:
         if error.errno not in {errno.ENOENT, errno.ELOOP, errno.ENXIO}:
             raise
-        yield None
-        return
+        return None
+
+
+def _size(descriptor: int) -> int | None:
+    """Bytes of a regular file; None where it is none."""
+    about = os.fstat(descriptor)
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
+
+
+def _stands(path: str, content: bytes) -> bool:
+    descriptor = _opened(path)
+    if descriptor is None:
+        return False
     try:
-        yield descriptor if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return _size(descriptor) == len(content) and _read(descriptor, len(content)) == content
     finally:
         os.close(descriptor)
 
 
-def _stands(path: str, content: bytes) -> bool:
-    with _regular(path) as descriptor:
-        if descriptor is None or os.fstat(descriptor).st_size != len(content):
-            return False
-        with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.read(len(content) + 1) == content
-
-
 def _same(one: Path, other: Path) -> bool:
     """Whether two files hold the same bytes; times and names say nothing about that."""
-    with _regular(one) as first, _regular(other) as second:
-        if first is None or second is None or os.fstat(first).st_size != os.fstat(second).st_size:
+    with ExitStack() as stack:
+        sizes, descriptors = [], []
+        for path in (one, other):
+            descriptor = _opened(path)
+            if descriptor is None:
+                return False
+            stack.callback(os.close, descriptor)
+            descriptors.append(descriptor)
+            sizes.append(_size(descriptor))
+        if sizes[0] is None or sizes[0] != sizes[1]:
             return False
+        first, second = descriptors
         while block := os.read(first, BLOCK):
             if block != _read(second, len(block)):
                 return False
@@ -287,8 +298,8 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _read(descriptor: int, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size and (block := os.read(descriptor, size)):
-        parts.append(block)
-        size -= len(block)
-    return b"".join(parts)
+    """The next bytes of a file: as many as `size` asks for, or all that are left."""
+    found = os.read(descriptor, size)
+    while len(found) < size and (block := os.read(descriptor, size - len(found))):
+        found += block
+    return found

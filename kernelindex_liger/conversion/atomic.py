@@ -23,13 +23,14 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._path = str(root)
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._identity = os.stat(root)  # noqa: PTH116
         except OSError as error:
             raise OutputError(f"{root}: cannot be made: {error.strerror}; name another folder with -o") from error
         self._real = os.path.realpath(root)
-        self._made = {str(root)}
+        self._made = {self._path}
         self._unfinished: list[Replacement] = []
         self._scratch: list[str] = []
 
@@ -60,7 +61,7 @@ class Folder:
         Raises:
             OutputError: if it cannot be made, or a symbolic link leads it outside the root.
         """
-        path = os.path.join(self.root, relative) if relative else str(self.root)  # noqa: PTH118 - for every file
+        path = f"{self._path}/{relative}" if relative else self._path
         if path not in self._made:
             real = os.path.realpath(path)
             if real != self._real and not real.startswith(self._real + os.sep):
@@ -138,6 +139,6 @@ def write_file(folder: Folder, name: str, content: bytes) -> bool:
     Raises:
         OutputError: if it cannot be written.
     """
-    directory = folder.directory(os.path.dirname(name))  # noqa: PTH120
-    final = os.path.join(folder.root, name)  # noqa: PTH118
-    return write_whole(final, f"{directory}{os.sep}{TEMPORARY}{os.getpid()}", content)
+    parent, _, base = name.rpartition("/")
+    directory = folder.directory(parent)
+    return write_whole(f"{directory}/{base}", f"{directory}/{TEMPORARY}{os.getpid()}", content)

@@ -5,14 +5,14 @@ Every row of a batch ends in exactly one of the two, a skipped row under exactly
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import polars as pl
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.conversion.combine import KEYS, Combination, Combiner
+from kernelindex_liger.conversion.combine import FAMILY, Combination, Combiner, Family, X
 from kernelindex_liger.conversion.index import Index, Key, distinct
 from kernelindex_liger.conversion.link import Linker
 from kernelindex_liger.conversion.match import Labels
@@ -24,6 +24,8 @@ MEMORY = "memory"
 MIB = 1 << 20
 MS = 1_000_000
 RELEASE_LENGTH = 200
+
+_TAKEN = Skip("")
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,12 @@ class Binder:
             "corrections": Labels([(str(index), one.match) for index, one in enumerate(self._corrections)]),
             "caveats": Labels([(one.id, one.match) for one in catalog.caveats]),
         }
-        self._keys: list[Key] = []
-        self._profiles = Index(KEYS, self._profile)
+        self._family_keys: list[Key] = []
+        self._asked: list[list[Callable[[str], int]]] = []
+        self._families = Index(FAMILY, self._family)
+        self._keys: list[tuple[int, str]] = []
+        self._profiles = Index(("family", X), self._profile)
+        self._deciders: dict[tuple[int, str], Family] = {}
         self._decisions = Index(("key", "corrections"), self._decide)
 
     def bind(self, frame: pl.DataFrame, *, valued: bool = True) -> Bound:
@@ -69,7 +75,7 @@ class Binder:
         memory = int(frame.get_column("metric_name").eq(MEMORY).sum())
         if memory and not self._memory:
             frame = frame.filter(pl.col("metric_name") != MEMORY)
-        frame = self._profiles.attach(_moments(_numbers(frame)))
+        frame = self._profiles.attach(self._families.attach(_moments(_numbers(frame))))
         for name, labels in self._labels.items():
             frame = frame.with_columns(labels.texts(frame, f"{name}_profile").alias(name))
         reason = _first_reason(self._excluded) if valued else _first_reason((), valued=False)
@@ -83,12 +89,21 @@ class Binder:
         )
         return Bound(_with_units(frame), skipped, memory)
 
+    def _family(self, keys: Sequence[Key]) -> pl.DataFrame:
+        """Of tuples of `FAMILY`: their number as `family`."""
+        first = len(self._family_keys)
+        self._family_keys += keys
+        for key in keys:
+            named = dict(zip(FAMILY, key, strict=True))
+            self._asked.append([labels.by_x(named) for labels in self._labels.values()])
+        return pl.DataFrame({"family": pl.int_range(first, len(self._family_keys), dtype=pl.UInt32, eager=True)})
+
     def _profile(self, keys: Sequence[Key]) -> pl.DataFrame:
-        """Of tuples of `KEYS`: their number as `key`, and which corrections and caveats may match their rows."""
+        """Of families and x: their number as `key`, and which corrections and caveats may match their rows."""
         columns = {"key": list(range(len(self._keys), len(self._keys) + len(keys)))}
         self._keys += keys
-        named = [dict(zip(KEYS, key, strict=True)) for key in keys]
-        columns |= {f"{name}_profile": [labels.profile(one) for one in named] for name, labels in self._labels.items()}
+        for place, name in enumerate(self._labels):
+            columns[f"{name}_profile"] = [self._asked[family][place](x) for family, x in keys]
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt32))
 
     def _shifted(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -105,19 +120,23 @@ class Binder:
                     )
         return frame
 
-    def _decide(self, cases: Sequence[Key]) -> pl.DataFrame:
+    def _decide(self, marked: Sequence[Key]) -> pl.DataFrame:
         """Of keys and corrections: their `combination`, or the `word` for which they are skipped and `why`."""
         found: list[int | None] = []
         skips: list[Skip] = []
-        for key, marks in cases:
-            corrections = tuple(self._corrections[int(mark)] for mark in marks.split())
-            decision = self._combiner.decide(self._keys[int(key)], corrections)
+        for key, marks in marked:
+            family, x = self._keys[key]
+            decider = self._deciders.get((family, marks))
+            if decider is None:
+                corrections = tuple(self._corrections[int(mark)] for mark in marks.split())
+                decider = self._deciders[family, marks] = self._combiner.family(self._family_keys[family], corrections)
+            decision = decider.decide(x)
             if isinstance(decision, Skip):
                 found.append(None)
                 skips.append(decision)
             else:
                 found.append(len(self.combinations))
-                skips.append(Skip(""))
+                skips.append(_TAKEN)
                 self.combinations.append(decision)
         return pl.DataFrame(
             {

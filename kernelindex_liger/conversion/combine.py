@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -14,7 +15,8 @@ from kernelindex_liger.catalog.facts import Provider
 from kernelindex_liger.catalog.matching import Correction
 from kernelindex_liger.conversion.link import AmbiguousNameError, Linker
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
-from kernelindex_liger.conversion.reading import Reading, Skip, Unread, read_workload
+from kernelindex_liger.conversion.reading import Reading, Skip
+from kernelindex_liger.conversion.readings import Readings
 from kernelindex_liger.documents.naming import slug
 from kernelindex_liger.documents.upstream import REHEARSAL
 from kernelindex_liger.untrusted import quoted
@@ -32,6 +34,10 @@ KEYS = (
 )
 """The columns that a combination is made of: all that decides what a row means, but not its numbers and moment."""
 
+X = "x_value"
+FAMILY = tuple(name for name in KEYS if name != X)
+"""The columns of a combination but x, in which alone a sweep's rows differ."""
+
 UNITS = {"speed": "ms", "speed_graph": "ms", "memory": "MB"}
 """The unit that upstream writes for each metric. Its MB are MiB."""
 
@@ -43,138 +49,171 @@ PART_LENGTH = 200
 
 
 @dataclass(frozen=True)
-class Combination:
-    """What all rows of a combination share: the linked documents, and the constant parts of ids and names."""
+class Shared:
+    """What combinations have in common that differ in x alone.
 
-    reading: Reading
+    Attributes:
+        start: the external id up to what was measured.
+        name_start: the run's name up to what was measured.
+    """
+
     provider_name: str
     provider: Provider
     gpu: str
     pass_: str
     metric: str
-    workload: Linked
+    title: str
+    benchmark: str
+    start: str
+    name_start: str
     implementation: LinkedImplementation
     protocol: Linked
     environment: Linked
 
+
+class Combination(NamedTuple):
+    """What all rows of a combination share: the linked documents, and the constant parts of ids and names."""
+
+    reading: Reading
+    workload: Linked
+    protocol: Linked
+    environment: Linked
+    shared: Shared
+
     @property
-    def benchmark(self) -> str:
-        """Kernel and pass, and the metric where it is not the usual speed."""
-        suffix = "" if self.metric == "speed" else f"/{self.metric}"
-        return f"{self.reading.kernel.name}/{self.pass_}{suffix}"
+    def implementation(self) -> LinkedImplementation:
+        """The ImplementationRevision."""
+        return self.shared.implementation
 
     @property
     def measured(self) -> str:
         """The case key, and x where it is a name: a sweep over models can measure one workload several times."""
-        return "-".join(filter(None, (self.reading.case_key, slug(self.reading.name))))
+        key, name = self.reading.case_key, self.reading.name
+        return "-".join(filter(None, (key, slug(name)))) if name else key
 
     @property
     def id_prefix(self) -> str:
         """The external id up to the timestamp."""
-        parts = (self.reading.kernel.name, self.pass_, self.provider_name, slug(self.gpu), self.measured)
-        metric = "" if self.metric == "speed" else f"{self.metric}/"
-        return "/".join(parts) + "/" + metric
+        metric = "" if self.shared.metric == "speed" else f"{self.shared.metric}/"
+        return f"{self.shared.start}{self.measured}/{metric}"
 
     @property
     def name_prefix(self) -> str:
         """The run's name up to the timestamp, not yet cut."""
-        metric = () if self.metric == "speed" else (self.metric,)
-        parts = ("liger", self.reading.kernel.name, *metric, self.pass_, self.provider_name, self.gpu)
-        return "-".join(slug(part) for part in (*parts, self.measured)) + "-"
-
-    @property
-    def title(self) -> str:
-        """The run's title."""
-        metric = "" if self.metric == "speed" else f" · {self.metric.replace('_', ' ')}"
-        return f"{self.reading.operation.title} · {self.provider_name} · {self.pass_}{metric}"
+        return f"{self.shared.name_start}{slug(self.measured)}-"
 
 
 class Combiner:
     """Decides combinations by the catalogue; each sub-question is answered once."""
 
     def __init__(self, catalog: Catalog, linker: Linker) -> None:
-        self._catalog = catalog
-        self._linker = linker
-        self._workloads: dict[tuple[str | None, ...], Reading | Skip] = {}
+        self.catalog = catalog
+        self.linker = linker
+        self._readings: dict[tuple[str | None, ...], Readings] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._near: dict[str, str] = {}
 
-    def decide(self, key: tuple[str, ...], corrections: tuple[Correction, ...] = ()) -> Combination | Skip:
-        """The combination of a tuple of `KEYS`, with the corrections that its rows match, or why it is skipped."""
-        kernel, provider, pass_, metric, unit, x_name, x, config, gpu = key
-        if UNITS.get(metric) != unit:
-            return Skip("unknown_metric", f"metric {quoted(metric)} in {quoted(unit)}")
-        if gpu == REHEARSAL:
-            return Skip("rehearsal", "measured on the CPU")
+    def family(self, key: tuple[str, ...], corrections: tuple[Correction, ...] = ()) -> Family:
+        """What decides combinations of a tuple of `FAMILY`, with the corrections that their rows match, x by x."""
+        kernel, provider, _, _, _, x_name, config, _ = key
         shape = next((one.shape for one in reversed(corrections) if one.shape is not None), None)
-        reading = self._workload(kernel, provider, x_name, x, config, shape)
-        if isinstance(reading, Skip):
-            return reading
-        known = self._catalog.providers.get(provider)
-        if known is None:
-            return Skip("unknown_provider", f"no provider {quoted(provider)} in the catalogue")
-        if gpu not in self._catalog.gpu_names:
-            near = self._near.setdefault(gpu, self._closest(gpu) if len(self._near) < SUGGESTIONS else "")
-            return Skip("unknown_gpu", f"no GPU {quoted(gpu)} in the catalogue{near}")
-        corrected = (one.protocol for one in reversed(corrections))
-        protocol = self._catalog.protocol_name(metric, pass_, *corrected, reading.shape.protocols.get(metric))
-        if protocol is None:
-            return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {quoted(pass_)}")
-        try:
-            combination = self._combination(key, reading, protocol, corrections)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            return Skip("unmet_condition", f"its {error.title} would not be valid: {place}: {first['msg']}")
-        except (AmbiguousNameError, ExpressionError) as error:
-            return Skip("unmet_condition", str(error))
-        too_long = len(combination.id_prefix) + 100 > ID_LENGTH or len(combination.measured) > PART_LENGTH
-        return Skip("unmet_condition", "the external id would be too long") if too_long else combination
+        asked = (kernel, provider, x_name, config, shape)
+        if asked not in self._readings:
+            self._readings[asked] = Readings(self.catalog, *asked)
+        return Family(self, key, corrections, self._readings[asked])
 
-    def _closest(self, gpu: str) -> str:
-        closest = self._catalog.closest_gpus(gpu)
-        return f"; closest: {', '.join(closest)}" if closest else ""
+    def near(self, gpu: str) -> str:
+        """GPUs that resemble one that is not known, for a message."""
+        if gpu not in self._near:
+            closest = self.catalog.closest_gpus(gpu) if len(self._near) < SUGGESTIONS else ()
+            self._near[gpu] = f"; closest: {', '.join(closest)}" if closest else ""
+        return self._near[gpu]
 
-    def _combination(
-        self, key: tuple[str, ...], reading: Reading, protocol: str, corrections: tuple[Correction, ...]
-    ) -> Combination:
-        kernel, provider, pass_, metric, *_, gpu = key
-        resolved = self._provider(reading.kernel, provider, corrections)
-        workload = self._linker.workload(reading)
-        main = next(iter(reading.kernel.operations), reading.operation.slug)
-        return Combination(
-            reading,
-            provider,
-            resolved,
-            gpu,
-            pass_,
-            metric,
-            workload,
-            self._linker.implementation(kernel, main, resolved.name or provider, resolved, workload.links[0]),
-            self._linker.protocol(protocol, pass_),
-            self._linker.environment(gpu, reading.gpus),
-        )
-
-    def _provider(self, kernel: Kernel, name: str, corrections: tuple[Correction, ...]) -> Provider:
+    def provider(self, kernel: Kernel, name: str, corrections: tuple[Correction, ...]) -> Provider:
+        """A provider as it is in a kernel and under corrections."""
         key = (kernel.name, name, tuple(one.id for one in corrections))
         known = self._providers.get(key)
         if known is None:
             changes = (kernel.implementations.get(name), *(one.implementation for one in corrections))
-            known = self._providers[key] = self._catalog.providers[name].with_changes(*changes)
+            known = self._providers[key] = self.catalog.providers[name].with_changes(*changes)
         return known
 
-    def _workload(
-        self, kernel: str, provider: str, x_name: str, x: str, config: str, shape: str | None
-    ) -> Reading | Skip:
-        key = (kernel, provider, x_name, x, config, shape)
-        known = self._workloads.get(key)
-        if known is None:
-            try:
-                known = read_workload(self._catalog, kernel, provider, x_name, x, config, shape)
-            except Unread as unread:
-                known = unread.skip
-            self._workloads[key] = known
-        return known
+
+class Family:
+    """Decides combinations that differ in x alone, under the same corrections."""
+
+    def __init__(
+        self, combiner: Combiner, key: tuple[str, ...], corrections: tuple[Correction, ...], readings: Readings
+    ) -> None:
+        self._combiner = combiner
+        self._key = key
+        self._corrections = corrections
+        self._readings = readings
+        self._shared: dict[tuple[str, int], Shared | Skip] = {}
+        *_, metric, unit, _, _, gpu = key
+        self._skip: Skip | None = None
+        if UNITS.get(metric) != unit:
+            self._skip = Skip("unknown_metric", f"metric {quoted(metric)} in {quoted(unit)}")
+        elif gpu == REHEARSAL:
+            self._skip = Skip("rehearsal", "measured on the CPU")
+
+    def decide(self, x: str) -> Combination | Skip:
+        """The combination of an x, or why it is skipped."""
+        if self._skip is not None:
+            return self._skip
+        reading = self._readings.of(x)
+        if isinstance(reading, Skip):
+            return reading
+        place = (reading.shape.id, reading.gpus)
+        try:
+            shared = self._shared.get(place)
+            if shared is None:
+                shared = self._shared[place] = self._share(reading)
+            if isinstance(shared, Skip):
+                return shared
+            workload = self._combiner.linker.workload(reading)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            return Skip("unmet_condition", f"its {error.title} would not be valid: {where}: {first['msg']}")
+        except (AmbiguousNameError, ExpressionError) as error:
+            return Skip("unmet_condition", str(error))
+        found = Combination(reading, workload, shared.protocol, shared.environment, shared)
+        too_long = len(found.id_prefix) + 100 > ID_LENGTH or len(found.measured) > PART_LENGTH
+        return Skip("unmet_condition", "the external id would be too long") if too_long else found
+
+    def _share(self, reading: Reading) -> Shared | Skip:
+        """What the combinations of a shape have in common, or why all of them are skipped."""
+        kernel, provider, pass_, metric, _, _, _, gpu = self._key
+        catalog, linker = self._combiner.catalog, self._combiner.linker
+        if provider not in catalog.providers:
+            return Skip("unknown_provider", f"no provider {quoted(provider)} in the catalogue")
+        if gpu not in catalog.gpu_names:
+            return Skip("unknown_gpu", f"no GPU {quoted(gpu)} in the catalogue{self._combiner.near(gpu)}")
+        corrected = (one.protocol for one in reversed(self._corrections))
+        protocol = catalog.protocol_name(metric, pass_, *corrected, reading.shape.protocols.get(metric))
+        if protocol is None:
+            return Skip("unknown_pass", f"no protocol for metric {metric!r} and pass {quoted(pass_)}")
+        resolved = self._combiner.provider(reading.kernel, provider, self._corrections)
+        operation = linker.operation(reading.operation, reading.kernel)
+        main = next(iter(reading.kernel.operations), reading.operation.slug)
+        usual = metric == "speed"
+        parts = ("liger", kernel, *(() if usual else (metric,)), pass_, provider, gpu)
+        return Shared(
+            provider_name=provider,
+            provider=resolved,
+            gpu=gpu,
+            pass_=pass_,
+            metric=metric,
+            title=f"{reading.operation.title} · {provider} · {pass_}"
+            + ("" if usual else f" · {metric.replace('_', ' ')}"),
+            benchmark=f"{kernel}/{pass_}" + ("" if usual else f"/{metric}"),
+            start="/".join((kernel, pass_, provider, slug(gpu), "")),
+            name_start="-".join((*map(slug, parts), "")),
+            implementation=linker.implementation(kernel, main, resolved.name or provider, resolved, operation),
+            protocol=linker.protocol(protocol, pass_),
+            environment=linker.environment(gpu, reading.gpus),
+        )
 
 
 @functools.cache

@@ -118,8 +118,8 @@ def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
         {
             "id_prefix": column(lambda one: one.id_prefix),
             "name_prefix": column(lambda one: one.name_prefix),
-            "json_title": escaped(lambda one: one.title),
-            "json_benchmark": escaped(lambda one: one.benchmark),
+            "json_title": escaped(lambda one: one.shared.title),
+            "json_benchmark": escaped(lambda one: one.shared.benchmark),
             "json_workload_digest": column(lambda one: one.workload.digest),
             "json_implementation_digest": column(lambda one: one.implementation.digest),
             "json_protocol_digest": column(lambda one: one.protocol.digest),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import polars as pl
 
 CHUNKS = 32
 """Pieces in which a growing table may lie: looking up in many is slow, and so is joining them for each new one."""
 
-Key = tuple[str, ...]
+Key = tuple[Any, ...]
 
 
 def distinct(keys: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
@@ -56,10 +57,12 @@ class Index:
         keys, places = distinct(frame.select(self._columns))
         fresh: list[Key] = []
         numbers: list[int] = []
-        for key in keys.iter_rows():
-            number = self._numbers.setdefault(key, len(self._numbers))
-            if number == self._table.height + len(fresh):
+        following = len(self._numbers)
+        for key in keys.rows():
+            number = self._numbers.setdefault(key, following)
+            if number == following:
                 fresh.append(key)
+                following += 1
             numbers.append(number)
         if fresh:
             self._table.grow(self._build(fresh))

@@ -34,6 +34,8 @@ class Ledger:
     def repeats(self) -> pl.DataFrame:
         """Rows to take out again: the same row, all but the first; other numbers under one id, every one of them.
 
+        Asked once, at the end: what was remembered is forgotten, since writing what was kept needs room too.
+
         Columns: `position` (order of emission, ascending), `reason` (`duplicate` or `conflict`), `combination`, `file`,
         `line` and `caveats`.
         """
@@ -47,11 +49,12 @@ class Ledger:
         }
         if not self._parts:
             return pl.DataFrame(schema=schema)
-        twice = self._twice()
+        twice, parts = self._twice(), self._parts
+        self._parts = []
         if twice.is_empty():
             return pl.DataFrame(schema=schema)
         start, found = 0, []
-        for part in self._parts:
+        for part in parts:
             places = pl.int_range(start, start + part.height, dtype=pl.UInt64, eager=True).alias("position")
             found.append(part.with_columns(places).filter(pl.col("id").is_in(twice.implode())))
             start += part.height
@@ -78,7 +81,7 @@ class Ledger:
 def skipped(repeats: pl.DataFrame, combinations: Sequence[Combination]) -> pl.DataFrame:
     """Repeats as skipped rows: with kernel, provider, GPU and `detail`."""
     keys = [
-        (one.reading.kernel.name, one.provider_name, one.gpu)
+        (one.reading.kernel.name, one.shared.provider_name, one.shared.gpu)
         for one in (combinations[index] for index in repeats.get_column("combination").to_list())
     ]
     names = pl.DataFrame(keys, schema=["kernel_name", "kernel_provider", "gpu_name"], orient="row")

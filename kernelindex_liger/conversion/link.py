@@ -34,6 +34,7 @@ class Linker:
         self._operations: dict[str, Linked] = {}
         self._workloads: dict[str, Linked] = {}
         self._forms: dict[object, Form] = {}
+        self._by_pattern: dict[object, Form] = {}
 
     def operation(self, operation: Operation, kernel: Kernel | None = None) -> Linked:
         """The OperationSpec of a catalogue's operation; `kernel` is where it most likely stands."""
@@ -63,6 +64,8 @@ class Linker:
 
     def _workload_form(self, reading: Reading) -> Form:
         """What workloads that differ in sizes alone have in common."""
+        if reading.pattern is not None and (form := self._by_pattern.get(reading.pattern)) is not None:
+            return form
         key = (
             reading.operation.slug,
             tuple(reading.axes),
@@ -74,6 +77,8 @@ class Linker:
         known = self._forms.get(key)
         if known is None:
             known = self._forms[key] = Form(reading, self.operation(reading.operation, reading.kernel))
+        if reading.pattern is not None:
+            self._by_pattern[reading.pattern] = known
         return known
 
     @functools.cache  # noqa: B019 - a linker lives as long as one conversion
@@ -113,7 +118,9 @@ class Linker:
         )
         role = provider.role if provider.role == "baseline" else None
         one = linked(document, operation, project)
-        return LinkedImplementation(**vars(one), project=provider.project, role=role)
+        return LinkedImplementation(
+            one.kind, one.name, one.text, one.digest, one.links, project=provider.project, role=role
+        )
 
     @functools.cache  # noqa: B019
     def protocol(self, key: str, pass_: str) -> Linked:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -19,6 +19,8 @@ from kernelindex_liger.catalog.matching import Match
 from kernelindex_liger.conversion.index import distinct
 from kernelindex_liger.conversion.reading import CONFIG_LENGTH
 
+X = "x_value"
+
 COMBINATIONS = {
     "kernel": "kernel_name",
     "provider": "kernel_provider",
@@ -26,7 +28,7 @@ COMBINATIONS = {
     "metric": "metric_name",
     "gpu": "gpu_name",
     "x_name": "x_name",
-    "x": "x_value",
+    "x": X,
 }
 """The conditions of a match, next to those on the config, that combinations meet or not, and their columns."""
 
@@ -58,10 +60,16 @@ class Labels:
             for kernel in (match.kernel,) if isinstance(match.kernel, str) else match.kernel:
                 self._of_kernel.setdefault(kernel, []).append(index)
 
-    def profile(self, key: Mapping[str, str]) -> int:
-        """The profile of a combination of columns."""
+    def by_x(self, key: Mapping[str, str]) -> Callable[[str], int]:
+        """What gives the profile of an x, the other columns of a combination being those of `key`."""
         candidates = sorted([*self._everywhere, *self._of_kernel.get(key["kernel_name"], ())])
-        matching = tuple(index for index in candidates if self._conditions[index].holds(key))
+        matching = [(index, self._conditions[index].x) for index in candidates if self._conditions[index].holds(key)]
+        if all(x is None for _, x in matching):
+            same = self._profile(tuple(index for index, _ in matching))
+            return lambda _: same
+        return lambda x: self._profile(tuple(index for index, wanted in matching if wanted is None or x in wanted))
+
+    def _profile(self, matching: tuple[int, ...]) -> int:
         known = self._profiles.setdefault(matching, len(self._profiles))
         if known == len(self._facts):
             self._facts.append(matching)
@@ -95,13 +103,15 @@ class _Condition:
         self._columns = [
             (column, frozenset((wanted,) if isinstance(wanted, str) else wanted))
             for name, column in COMBINATIONS.items()
-            if (wanted := getattr(match, name)) is not None
+            if column != X and (wanted := getattr(match, name)) is not None
         ]
+        self.x = None if match.x is None else frozenset((match.x,) if isinstance(match.x, str) else match.x)
+        """The x values that it asks for; None where any will do."""
         self._config_keys = None if match.config_keys is None else set(match.config_keys)
         self._config = match.config
 
     def holds(self, key: Mapping[str, str]) -> bool:
-        """Whether a key meets it."""
+        """Whether a key meets it, whatever its x."""
         for column, wanted in self._columns:
             if key[column] not in wanted:
                 return False

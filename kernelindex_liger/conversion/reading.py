@@ -1,7 +1,4 @@
-"""How one combination of columns is read: which shape claims it, and what the shape makes of x and config.
-
-Combinations are few (some hundred workloads in a hundred thousand rows), so this is plain Python, decided once each.
-"""
+"""How one combination of columns is read: which shape claims it, and what the shape makes of x and config."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from kernelindex_liger.catalog import Catalog, Kernel
 from kernelindex_liger.catalog.expressions import ExpressionError, parse
@@ -46,8 +43,11 @@ class Skip:
     detail: str = ""
 
 
-@dataclass(frozen=True)
-class Reading:
+Scalars = dict[str, tuple[str, int | float]]
+"""Scalars by name: dtype and value."""
+
+
+class Reading(NamedTuple):
     """A workload as a shape reads it: the operation at concrete axes, dtypes and scalars."""
 
     kernel: Kernel
@@ -55,19 +55,20 @@ class Reading:
     operation: Operation
     axes: dict[str, int]
     dtype: str
-    dtypes: dict[str, str] = field(default_factory=dict)
+    case_key: str
+    """Axes, switches and dtype in one word."""
+    dtypes: dict[str, str]
     """Dtypes of inputs that differ from `dtype` where the operation says `float`."""
-    scalars: dict[str, tuple[str, int | float]] = field(default_factory=dict)
-    """Scalars: dtype and value."""
+    scalars: Scalars
     gpus: int = 1
     name: str = ""
     """What x names instead of a size, mostly a model; rows of several names can have one workload."""
+    pattern: object = None
+    """The same object in readings that differ in their axes alone, where that is known."""
 
-    @functools.cached_property
-    def case_key(self) -> str:
-        """Axes, switches and dtype in one word (DESIGN: case key)."""
-        switches = {name: _switch(*self.scalars[name]) for name in self.shape.switches}
-        return case_key(self.axes, self.dtype, switches)
+    def key(self, axes: Mapping[str, int]) -> str:
+        """The case key that this reading would have with other axes."""
+        return case_key(axes, self.dtype, _switches(self.shape, self.scalars))
 
 
 class Unread(Exception):  # noqa: N818 - a decision about a row, not a failure of the program
@@ -88,24 +89,38 @@ def read_workload(
     Raises:
         Unread: with the reason for which such rows are skipped.
     """
-    kernel = catalog.kernels.get(kernel_name)
-    if kernel is None:
-        raise Unread("unknown_kernel", f"no catalogue file for kernel {quoted(kernel_name)}")
-    values = _config(config, kernel.tables)
+    kernel, values, candidates = claim(catalog, kernel_name, x_name, config, shape_id)
     if shape_id is not None:
-        return _evaluate(catalog, kernel, kernel.shape(shape_id), x, values)
-    candidates = kernel.claimants(x_name, values)
-    if not candidates:
-        raise Unread(
-            "unknown_shape",
-            f"{kernel_name} has no shape for x {quoted(x_name)} with config keys {spelled(', '.join(values))}",
-        )
+        return _evaluate(catalog, kernel, candidates[0], x, values)
     unmet = ""
     for shape in candidates:
         unmet = _unmet(shape, {"x": x, "provider": provider} | values)
         if not unmet:
             return _evaluate(catalog, kernel, shape, x, values)
     raise Unread("unmet_condition", f"{kernel_name}, shape {candidates[-1].id}: {unmet}")
+
+
+def claim(
+    catalog: Catalog, kernel_name: str, x_name: str, config: str, shape_id: str | None
+) -> tuple[Kernel, dict[str, Any], Sequence[Shape]]:
+    """The kernel, its config's values, and the shapes of which the first whose conditions hold reads the row.
+
+    Raises:
+        Unread: with the reason for which such rows are skipped.
+    """
+    kernel = catalog.kernels.get(kernel_name)
+    if kernel is None:
+        raise Unread("unknown_kernel", f"no catalogue file for kernel {quoted(kernel_name)}")
+    values = _config(config, kernel.tables)
+    if shape_id is not None:
+        return kernel, values, [kernel.shape(shape_id)]
+    candidates = kernel.claimants(x_name, values)
+    if not candidates:
+        raise Unread(
+            "unknown_shape",
+            f"{kernel_name} has no shape for x {quoted(x_name)} with config keys {spelled(', '.join(values))}",
+        )
+    return kernel, values, candidates
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -158,7 +173,8 @@ def _unmet(shape: Shape, values: Mapping[str, Any]) -> str:
 
 
 def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Mapping[str, Any]) -> Reading:
-    names = _names(catalog, shape, x, config)
+    names = named(config)
+    names |= _named_by_x(catalog, shape, x, config)
     try:
         axes = {axis: parse(text).value(names) if isinstance(text, str) else text for axis, text in shape.axes.items()}
         for text in shape.zero:
@@ -177,34 +193,47 @@ def _evaluate(catalog: Catalog, kernel: Kernel, shape: Shape, x: str, config: Ma
         for name, scalar in shape.scalars.items()
     }
     dtypes = {name: _dtype(names, dtype) for name, dtype in shape.dtypes.items()}
+    dtype = _dtype(names, shape.dtype)
     operation = catalog.operation(kernel, shape)
     name = x if shape.reads in ("model", "name") else ""
-    return Reading(kernel, shape, operation, axes, _dtype(names, shape.dtype), dtypes, scalars, gpus, name)
+    key = case_key(axes, dtype, _switches(shape, scalars))
+    return Reading(kernel, shape, operation, axes, dtype, key, dtypes, scalars, gpus, name)
 
 
-def _names(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def named(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config's values by the names that expressions use: `key`, and `key_0`, `key_1` … of lists."""
     names = dict(config)
     for key, value in config.items():
         if isinstance(value, list):
             names |= {f"{key}_{index}": one for index, one in enumerate(value)}
+    return names
+
+
+def integer(x: str) -> int | None:
+    """An x that is a positive integer which JSON keeps exact."""
+    return int(x) if _INTEGER.fullmatch(x) and int(x) <= SAFE else None
+
+
+def _named_by_x(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:
     if shape.reads == "name":
-        return names
+        return {}
     if shape.reads == "model":
         models = catalog.models if shape.models is None else config.get(shape.models)
         model = models.get(x) if isinstance(models, Mapping) else None
         if not isinstance(model, Mapping):
             where = "in the catalogue" if shape.models is None else f"under config key {shape.models!r}"
             raise Unread("bad_x", f"no model {quoted(x)} {where}")
-        return names | {f"model_{name}": value for name, value in model.items()}
+        return {f"model_{name}": value for name, value in model.items()}
     if shape.reads == "tuple":
         found = _TUPLE.fullmatch(x)
         parts = [int(part) for part in found.group(1).split(",")] if found else []
         if len(parts) != len(shape.parts):
             raise Unread("bad_x", f"x {quoted(x)} is not ({', '.join(shape.parts)})")
-        return names | dict(zip(shape.parts, parts, strict=True))
-    if not _INTEGER.fullmatch(x) or int(x) > SAFE:
+        return dict(zip(shape.parts, parts, strict=True))
+    number = integer(x)
+    if number is None:
         raise Unread("bad_x", f"x {quoted(x)} is not a positive integer")
-    return names | {"x": int(x)}
+    return {"x": number}
 
 
 def _dtype(names: Mapping[str, Any], dtype: str | FromConfig) -> str:
@@ -227,6 +256,10 @@ def _scalar(names: Mapping[str, Any], value: float | str, dtype: str) -> tuple[s
     if isinstance(found, float) and found.is_integer():
         return dtype, int(found)
     return dtype, found
+
+
+def _switches(shape: Shape, scalars: Scalars) -> dict[str, str]:
+    return {name: _switch(*scalars[name]) for name in shape.switches}
 
 
 def _switch(dtype: str, value: float) -> str:

@@ -6,7 +6,6 @@ Both start from the document that the catalogue gives for rows of a CSV alone, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from kernelindex_liger.catalog import Catalog
 from kernelindex_liger.conversion.combine import Combination
@@ -61,8 +60,7 @@ class Recorder:
         base = self._protocol(combination, TIMERS.get(self.facts[number].harness))
         if base is None:
             return None
-        return replace(
-            combination,
+        return combination._replace(
             protocol=self._once(base, number, protocol),
             environment=self._once(combination.environment, number, environment),
         )
@@ -74,7 +72,7 @@ class Recorder:
         """
         if self._timer(combination.protocol) == timer:
             return combination.protocol
-        kernel, pass_ = combination.reading.kernel.name, combination.pass_
+        kernel, pass_ = combination.reading.kernel.name, combination.shared.pass_
         for correction in self._catalog.corrections:
             about = correction.match.kernel or ()
             found = self._catalog.protocols.get(correction.protocol or "")

@@ -35,7 +35,7 @@ def planned(kernel):
             for series in series_of(kernel, selection, request):
                 whose = {"own": series.provider, "devices": series.devices}
                 rows.extend(row | whose for row in table.rows_of(series, gpu="NVIDIA H200", liger_version="0.8.5"))
-    profiles = pl.Series("profile", [LABELS.profile(row) for row in rows])
+    profiles = pl.Series("profile", [LABELS.by_x(row)(row["x_value"]) for row in rows])
     numbers = (pl.lit(None, pl.Float64).alias(number) for number in ("p20", "p50", "p80"))
     return pl.DataFrame(rows).with_columns(profiles, *numbers)
 

@@ -20,7 +20,7 @@ def marked(match: Match, *moments: str) -> list[bool]:
     labels = Labels([("it", match)])
     frame = pl.DataFrame(
         {
-            "profile": [labels.profile(ROW)] * len(moments),
+            "profile": [labels.by_x(ROW)(ROW["x_value"])] * len(moments),
             "liger_version": "0.7.0",
             "moment": [dt.datetime.fromisoformat(moment) for moment in moments],
             "p20": 0.4,

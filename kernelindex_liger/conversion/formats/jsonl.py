@@ -5,6 +5,7 @@ Every line is the RFC 8785 form of its value.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -83,7 +84,7 @@ class Bundles:
 
     def pieces(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> Pieces:
         """Four pieces for each emitted row, the last of them the end of the line."""
-        self._heads += [_head(one) for one in combinations[len(self._heads) :]]
+        self._heads += [_head(one.environment, one.protocol) for one in combinations[len(self._heads) :]]
         return zip(
             map(self._heads.__getitem__, rows.get_column("combination").to_list()),
             rows.get_column("metadata").cast(pl.Binary).to_list(),
@@ -93,9 +94,9 @@ class Bundles:
         )
 
 
-def _head(combination: Combination) -> bytes:
-    environment, protocol = combination.environment.text, combination.protocol.text
-    return f'{{"environment":{environment},"protocol":{protocol},"run":{HEAD}'.encode()
+@functools.lru_cache(maxsize=1 << 12)
+def _head(environment: Linked, protocol: Linked) -> bytes:
+    return f'{{"environment":{environment.text},"protocol":{protocol.text},"run":{HEAD}'.encode()
 
 
 def write_lines(file: IO[bytes], pieces: Pieces) -> None:
@@ -108,10 +109,11 @@ def without(replacement: Replacement, drop: pl.Series) -> None:
     """Take the lines at some positions out of a finished temporary file."""
     whole = replacement.temporary
     with whole.open("rb") as source, Replacement(whole, f"{whole}-kept", sparing=False) as (target, _):
-        target.writelines(_kept(source, drop))
+        target.writelines(kept(source, drop))
 
 
-def _kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:
+def kept(source: IO[bytes], drop: pl.Series) -> Iterator[bytes]:
+    """The lines of a file without those at some positions, which ascend."""
     left = iter(drop.to_list())
     following = next(left, None)
     for position, line in enumerate(source):

@@ -50,7 +50,8 @@ class ParquetWriter:
         path = self._folder.scratch(f"part-{len(self._parts):06d}")
         self._parts.append(path)
         with open_new(path) as file, sink(file) as target:
-            pl.concat(self._waiting).write_ipc(target, compression="lz4")
+            # they are read back a batch at a time, several at once
+            pl.concat(self._waiting).write_ipc(target, compression="lz4", record_batch_size=ROW_GROUP // 10)
         self._waiting, self._held = [], 0
 
     def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:

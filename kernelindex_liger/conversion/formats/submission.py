@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import IO
 
 import polars as pl
@@ -15,9 +16,10 @@ import polars as pl
 from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
 from kernelindex_liger.conversion.formats import Counts, by_folder, closure
-from kernelindex_liger.conversion.formats.jsonl import Bundles
+from kernelindex_liger.conversion.formats.jsonl import Bundles, kept, write_lines
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
+from kernelindex_liger.files import open_new
 
 RUNS = 10_000
 """Runs of one submission: KernelIndex's importer refuses more than 10,922 at once."""
@@ -27,43 +29,51 @@ PART = re.compile(r"submission(-[0-9]+)?\.yaml")
 
 
 class SubmissionWriter:
-    """Collects bundles, then writes one file for each 10,000 runs."""
+    """Keeps bundles in a scratch file, then writes one file for each 10,000 runs."""
 
     needs_file_text = False
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._bundles = Bundles()
-        self._lines: list[pl.Series] = []
+        self._scratch = folder.scratch("runs")
+        self._lines = open_new(self._scratch)
         self._used: list[pl.Series] = []
         self._combinations: Sequence[Combination] = ()
 
     def add(self, rows: pl.DataFrame, combinations: Sequence[Combination]) -> None:
         """Keep the batch's bundles."""
-        lines = [b"".join(pieces).rstrip() for pieces in self._bundles.pieces(rows, combinations)]
-        self._lines.append(pl.Series(lines, dtype=pl.Binary))
+        write_lines(self._lines, self._bundles.pieces(rows, combinations))
         self._used.append(rows.get_column("combination"))
         self._combinations = combinations
 
     def finish(self, drop: pl.Series, linked: Sequence[Linked]) -> Counts:
         """Write the submission, or its parts, and remove parts of an earlier one that is no longer as long."""
+        self._lines.close()
         counts = Counts()
-        if not self._lines:
+        used = pl.concat([pl.Series(dtype=pl.UInt32), *self._used])
+        used = used.filter(~pl.int_range(used.len(), dtype=pl.UInt64, eager=True).is_in(drop.implode()))
+        if used.is_empty():
             return counts
-        rows = pl.DataFrame({"line": pl.concat(self._lines), "combination": pl.concat(self._used)})
-        rows = rows.filter(~pl.int_range(pl.len(), dtype=pl.UInt64).is_in(drop.implode()))
-        parts = list(rows.iter_slices(RUNS))
-        names = [f"submission-{index}.yaml" for index in range(1, len(parts) + 1)]
-        for name, part in zip(["submission.yaml"] if len(parts) == 1 else names, parts, strict=True):
-            used = [self._combinations[index] for index in part.get_column("combination").unique().sort().to_list()]
-            documents = closure(
-                [one for combination in used for one in (combination.workload, combination.implementation)]
-            )
-            with self._folder.replacing(name) as (file, replacement):
-                _write(file, by_folder(documents), part.get_column("line").to_list())
-            counts.add(changed=replacement.changed, number=part.height + len(documents))
-        self._remove_stale(set(names) if len(parts) > 1 else {"submission.yaml"})
+        starts = range(0, used.len(), RUNS)
+        names = [f"submission-{index}.yaml" for index in range(1, len(starts) + 1)]
+        names = ["submission.yaml"] if len(starts) == 1 else names
+        with open(self._scratch, "rb") as source:  # noqa: PTH123
+            lines = kept(source, drop)
+            for name, start in zip(names, starts, strict=True):
+                part = used.slice(start, RUNS)
+                runs = [line.rstrip() for line in islice(lines, part.len())]
+                documents = self._named(part)
+                with self._folder.replacing(name) as (file, replacement):
+                    _write(file, by_folder(documents), runs)
+                counts.add(changed=replacement.changed, number=part.len() + len(documents))
+        self._remove_stale(set(names))
         return counts
+
+    def _named(self, part: pl.Series) -> list[Linked]:
+        """The documents that the runs of some combinations name."""
+        combinations = [self._combinations[index] for index in part.unique().sort().to_list()]
+        return closure([one for each in combinations for one in (each.workload, each.implementation)])
 
     def _remove_stale(self, current: set[str]) -> None:
         for path in self._folder.root.glob("submission*.yaml"):

@@ -56,6 +56,9 @@
     const names = [...new Set(v.s.filter((name) => name !== null))]
       .sort((a, b) => b.startsWith("liger") - a.startsWith("liger") || (a < b ? -1 : 1));
     place.after(legend(names, order(spec, names)));
+    // Ticks stand at the sizes that were measured.
+    const sizes = [...new Set(v.x.filter((x) => typeof x === "number"))];
+    if (sizes.length) for (const layer of spec.layer) if (layer.encoding?.x?.axis) layer.encoding.x.axis.values = sizes;
     // Runs keep their order even where a case has none in some of them.
     if (o) for (const layer of spec.layer) if (layer.encoding?.x) layer.encoding.x.sort = o;
     return vegaEmbed(place, spec, { actions: false, renderer: "svg", hover: false })
