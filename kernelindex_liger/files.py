@@ -149,7 +149,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         OutputError: if it cannot be written, or if something else than a regular file has its name.
     """
     try:
-        mode = _permissions(path)
+        mode = permissions(path)
         sweep(path.parent, SINGLE)
         held, temporary = _claim(path.parent)
     except OSError as error:
@@ -234,8 +234,13 @@ def _claim(folder: Path) -> tuple[int, Path]:
         os.close(descriptor)
 
 
-def _permissions(path: Path) -> int | None:
-    """The permission bits of the file that stands there; None where none does."""
+def permissions(path: Path) -> int | None:
+    """The permission bits of the file that stands there; None where none does.
+
+    Raises:
+        OutputError: if something else than a regular file stands there.
+        OSError: if it cannot be told.
+    """
     try:
         found = path.lstat()
     except FileNotFoundError:

@@ -61,7 +61,10 @@ class Results:
         self.overwrite = overwrite
 
     def present(self) -> set[tuple[str, ...]]:
-        """Merge keys of the rows that are there. Raises table.BadTableError."""
+        """Merge keys of the rows that are there. Raises table.BadTableError, and OutputError for links and devices."""
+        # now rather than when the first series is measured; and a pipe would be waited for
+        for path in (self.path, sidecar_path(self.path)):
+            files.permissions(path)
         return {table.key(row) for row in table.read(self.path)}
 
     def failed(self) -> set[tuple[str, ...]]:
@@ -115,5 +118,8 @@ class Results:
 
     def _append(self, line: str) -> None:
         path = sidecar_path(self.path)
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        files.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + line + "\n")
+        # whatever bytes stand there stay: what was measured must not be lost over a line that is broken
+        before = path.read_bytes() if path.is_file() else b""
+        end = b"" if before.endswith(b"\n") or not before else b"\n"
+        with files.replacing(path) as file:
+            file.write(before + end + line.encode() + b"\n")

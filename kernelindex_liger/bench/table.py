@@ -79,19 +79,30 @@ def rows_of(
 def read(path: Path) -> list[Row]:
     """Rows of a CSV as texts; empty when there is no file.
 
-    Raises BadTableError when the file has other columns than a benchmark CSV, or is not text.
+    Raises BadTableError when the file has other columns than a benchmark CSV, a line of too many or too few fields
+    (which could not be written back), or is not text.
     """
     if not path.exists():
         return []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            names = reader.fieldnames
+            reader = csv.reader(file)
+            names = next(reader, None)
             if names is None:
                 return []
             if tuple(names) != COLUMNS:
                 raise BadTableError(f"{path}: its columns are not those of a benchmark CSV; choose another -o")
-            return [{c: row.get(c) or "" for c in COLUMNS} for row in reader]
+            rows = []
+            for fields in reader:
+                if not fields:
+                    continue
+                if len(fields) != len(COLUMNS):
+                    raise BadTableError(
+                        f"{path}:{reader.line_num}: {len(fields)} fields where {len(COLUMNS)} are expected; "
+                        "mend the line or choose another -o"
+                    )
+                rows.append(dict(zip(COLUMNS, fields, strict=True)))
+            return rows
     except UnicodeDecodeError as error:
         raise BadTableError(f"{path}: not UTF-8 at byte {error.start}; choose another -o") from error
     except csv.Error as error:

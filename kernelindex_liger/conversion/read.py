@@ -3,14 +3,13 @@
 Blocks are cut at line ends and parsed by polars. Where anything about a block is odd (a line too short or too long, a
 stray quote, bytes that are not UTF-8), that block goes line by line through the csv module, which finds the faulty
 lines and keeps the good ones. Where a block was cut makes no difference: a record that may go on waits for the next
-block, and a line that polars takes on its own is taken line by line too.
+block, and polars' reading counts only where the csv module would read the same.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,8 @@ PLAIN = 1 << 17
 RECORD_LINES = 50
 """Lines that a quoted field may span before its opening quote counts as a stray one."""
 
-ESCAPED = re.compile(r'"(.?)', re.DOTALL)
+CONFIG = "extra_benchmark_config_str"
+"""The column whose values hold quotes."""
 
 MALFORMED = 1_000_000
 """Malformed lines of one source after which the rest of it is not read."""
@@ -191,12 +191,13 @@ def _header(source: Source, data: bytes, line: int) -> tuple[list[str], bytes, i
 
 def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
     """The block by polars, or None where polars might have read it otherwise than it was written."""
+    returns = data.count(b"\r") if b"\r" in data else 0
+    quotes = data.count(b'"')
     # polars would decompress a block that happens to begin like a compressed file
-    if data.startswith(MAGIC) or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
+    if data.startswith(MAGIC) or quotes % 2 or (returns and returns != data.count(b"\r\n")):
         return None
-    if data.count(b'"') % 2:
-        return None
-    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    ends = data.count(b"\n")
+    lines = ends + (not data.endswith(b"\n"))
     # polars fills short rows up, so that many short lines would take a hundred times their memory
     if len(data) < SHORT * lines and data.count(b",") < lines * (len(order) - 1):
         return None
@@ -209,11 +210,41 @@ def _fast(data: bytes, order: list[str]) -> pl.DataFrame | None:
     # polars fills short rows with nulls, so a null in the last column may be one
     if frame.height != lines or frame.get_column(order[-1]).null_count():
         return None
-    longest = [length or 0 for length in frame.select(pl.all().str.len_bytes().max()).row(0)] if frame.height else [0]
+    size = pl.all().str.len_bytes()
+    sizes = frame.select(size.max().name.prefix("max "), size.sum().name.prefix("sum ")).row(0)
+    longest, total = [length or 0 for length in sizes[: len(order)]], sum(sizes[len(order) :])
     # a quote takes two bytes in a line
     if max(longest) > csv.field_size_limit() or 2 * sum(longest) + 3 * len(order) > LINE:
         return None
-    return frame.with_columns(pl.all().fill_null(""))
+    dropped = len(data) - total - frame.height * (len(order) - 1) - ends - returns
+    if quotes and not (_quoted(frame, quotes, dropped) or _rewritten(frame, crlf=returns > 0).startswith(data)):
+        return None
+    return frame.with_columns(pl.all().fill_null("")) if any(column.null_count() for column in frame) else frame
+
+
+def _quoted(frame: pl.DataFrame, quotes: int, dropped: int) -> bool:
+    """Whether all quotes of the lines are where they should be: configs in quotes, each quote in them twice.
+
+    polars does not ask. It drops quotes and nothing else, except that of a field that begins with a quote it drops the
+    last byte whatever it is, and keeps a quote only where two stand together or where the field does not begin with
+    one. A config with a comma cannot have been such a field. So if no other value holds a quote, and what was `dropped`
+    is just the quotes around configs and one of each two in them, nothing else was.
+    """
+    rows = kept = 0
+    for config, count in frame.get_column(CONFIG).value_counts().rows():
+        inside, comma = (config or "").count('"'), "," in (config or "")
+        if inside and not comma:
+            return False
+        kept += count * inside
+        rows += count * comma
+    return dropped == kept + 2 * rows and quotes == 2 * kept + 2 * rows
+
+
+def _rewritten(frame: pl.DataFrame, *, crlf: bool) -> bytes:
+    """The lines as they should be written."""
+    buffer = io.BytesIO()
+    frame.write_csv(buffer, include_header=False, line_terminator="\r\n" if crlf else "\n")
+    return buffer.getvalue()
 
 
 def _slow(
@@ -278,37 +309,10 @@ def _record(lines: list[bytes], at: int, *, more: bool) -> tuple[list[str], int,
     try:
         fields = next(csv.reader(io.StringIO(text, newline=""), strict=True))
     except (csv.Error, StopIteration) as error:
-        lenient = _lenient(text) if taken == 1 else None
-        return (lenient, 1, "") if lenient is not None else ([], 1, f"not CSV: {error}")
+        return [], 1, f"not CSV: {error}"
     if len(fields) != len(COLUMNS):
         return [], 1, _wrong_number(fields) if taken == 1 else "a quote opens and never closes"
     return fields, taken, ""
-
-
-def _lenient(text: str) -> list[str] | None:
-    """A line's fields as polars reads them where the csv module reads none: quotes in a quoted field escape the next.
-
-    None where polars reads no row either.
-    """
-    fields: list[str] = []
-    pieces = iter(text.split(","))
-    for piece in pieces:
-        if piece.startswith('"'):
-            parts, quotes = [piece], piece.count('"')
-            while quotes % 2:
-                following = next(pieces, None)
-                if following is None:
-                    return None
-                parts.append(following)
-                quotes += following.count('"')
-            piece = ",".join(parts)
-            if len(piece) < 2 or not piece.endswith('"'):
-                return None
-            piece = ESCAPED.sub(r"\1", piece[1:-1])
-        if len(piece) > csv.field_size_limit():
-            return None
-        fields.append(piece)
-    return fields if len(fields) == len(COLUMNS) and "\r" not in text else None
 
 
 def _wrong_number(fields: list[str]) -> str:

@@ -29,16 +29,18 @@ def locked(name: str) -> dict[str, set[str]]:
 
 
 DEV = locked("dev.txt")
+FUZZ = locked("fuzz.txt")
 REHEARSAL = locked("rehearsal.txt") | locked("torch.txt")
 ASKED = {
     "dev.txt": (*TABLE["dependencies"], *TABLE["optional-dependencies"]["report"], *GROUPS["lint"], *GROUPS["test"],
                 *GROUPS["build"]),
+    "fuzz.txt": GROUPS["fuzz"],
     "rehearsal.txt and torch.txt": (
         *TABLE["optional-dependencies"]["bench"], *TABLE["optional-dependencies"]["transformers"],
         *TABLE["optional-dependencies"]["megatron"]
     ),
 }  # fmt: skip
-LOCKS = {"dev.txt": DEV, "rehearsal.txt and torch.txt": REHEARSAL}
+LOCKS = {"dev.txt": DEV, "fuzz.txt": FUZZ, "rehearsal.txt and torch.txt": REHEARSAL}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -50,12 +52,13 @@ def test_what_is_asked_for_is_locked_at_a_version_that_fits(name: str) -> None:
         assert all(asked.specifier.contains(version) for version in versions), f"{text}: {versions}: scripts/lock"
 
 
-def test_both_locks_agree() -> None:
-    for package in DEV.keys() & REHEARSAL.keys():
-        assert DEV[package] == REHEARSAL[package], package
+@pytest.mark.parametrize("other", [FUZZ, REHEARSAL])
+def test_locks_that_are_installed_together_agree(other: dict[str, set[str]]) -> None:
+    for package in DEV.keys() & other.keys():
+        assert DEV[package] == other[package], package
 
 
-@pytest.mark.parametrize("name", ["dev.txt", "rehearsal.txt"])
+@pytest.mark.parametrize("name", ["dev.txt", "fuzz.txt", "rehearsal.txt"])
 def test_every_locked_version_has_hashes(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text()
     entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
