@@ -211,7 +211,10 @@ def named(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def integer(x: str) -> int | None:
     """An x that is a positive integer which JSON keeps exact."""
-    return int(x) if _INTEGER.fullmatch(x) and int(x) <= SAFE else None
+    if not _INTEGER.fullmatch(x):
+        return None
+    number = int(x)
+    return number if number <= SAFE else None
 
 
 def _named_by_x(catalog: Catalog, shape: Shape, x: str, config: Mapping[str, Any]) -> dict[str, Any]:

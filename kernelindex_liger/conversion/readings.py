@@ -59,10 +59,11 @@ class Pattern:
     """
 
     def __init__(self, reading: Reading, config: Mapping[str, Any]) -> None:
-        self._reading = reading._replace(pattern=self)
+        self._like = reading
         self._names = named(config)
-        texts = ((axis, text) for axis, text in reading.shape.axes.items() if isinstance(text, str))
-        self._axes = [(axis, parse(text)) for axis, text in texts if "x" in parse(text).names]
+        texts = [(axis, text) for axis, text in reading.shape.axes.items() if isinstance(text, str)]
+        self._x = [axis for axis, text in texts if text == "x"]
+        self._formulas = [(axis, parse(text)) for axis, text in texts if text != "x" and "x" in parse(text).names]
         self._zero = [parse(text) for text in reading.shape.zero if "x" in parse(text).names]
         holes = {axis: number_hole(index) for index, axis in enumerate(reading.axes)}
         self._key = percent(reading.key(holes), tuple(holes))
@@ -72,17 +73,28 @@ class Pattern:
         number = integer(x)
         if number is None:
             return None
-        axes, names = self._reading.axes.copy(), self._names | {"x": number}
-        try:
-            for axis, expression in self._axes:
-                size = axes[axis] = number if expression.text == "x" else expression.value(names)
-                if size <= 0:
-                    return None
-            if any(expression.value(names) for expression in self._zero):
-                return None
-        except ExpressionError:
+        like = self._like
+        axes = like.axes.copy()
+        for axis in self._x:
+            axes[axis] = number
+        if (self._formulas or self._zero) and not self._filled(axes, number):
             return None
-        return self._reading._replace(axes=axes, case_key=self._key % axes)
+        return Reading(
+            like.kernel, like.shape, like.operation, axes, like.dtype, self._key % axes, like.dtypes, like.scalars,
+            like.gpus, like.name, self,
+        )  # fmt: skip
+
+    def _filled(self, axes: dict[str, int], x: int) -> bool:
+        """Fill the axes that are more than x itself; whether x meets all conditions."""
+        names = self._names | {"x": x}
+        try:
+            for axis, expression in self._formulas:
+                axes[axis] = expression.value(names)
+                if axes[axis] <= 0:
+                    return False
+            return not any(expression.value(names) for expression in self._zero)
+        except ExpressionError:
+            return False
 
 
 def _alike(reading: Reading, config: Mapping[str, Any], candidates: Sequence[Shape]) -> bool:

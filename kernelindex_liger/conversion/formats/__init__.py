@@ -66,14 +66,15 @@ def writer(name: str, folder: Folder, catalog: Catalog, files: Sequence[str]) ->
 
 def closure(roots: Sequence[Linked]) -> list[Linked]:
     """Documents that runs name and that are not in their bundles, with all that those name; by kind, then name."""
-    found: dict[tuple[str, str], Linked] = {}
+    found: dict[str, dict[str, Linked]] = {}
     pending = list(roots)
     while pending:
         one = pending.pop()
-        if (one.kind, one.name) not in found:
-            found[one.kind, one.name] = one
+        of_kind = found.setdefault(one.kind, {})
+        if one.name not in of_kind:
+            of_kind[one.name] = one
             pending += one.links
-    return [found[key] for key in sorted(found)]
+    return [found[kind][name] for kind in sorted(found) for name in sorted(found[kind])]
 
 
 def by_folder(linked: Sequence[Linked]) -> dict[str, list[Linked]]:
