@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import sys
@@ -39,6 +40,8 @@ def uncollected(function: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         enabled = gc.isenabled()
         gc.disable()
+        # nor when the process ends, which gives all memory back at once
+        atexit.register(gc.freeze)
         try:
             return function(*args, **kwargs)
         finally:

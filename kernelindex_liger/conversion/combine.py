@@ -17,7 +17,7 @@ from kernelindex_liger.conversion.link import AmbiguousNameError, Linker
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.conversion.reading import Reading, Skip
 from kernelindex_liger.conversion.readings import Readings
-from kernelindex_liger.documents.naming import slug
+from kernelindex_liger.documents.naming import slug, slug_once
 from kernelindex_liger.documents.upstream import REHEARSAL
 from kernelindex_liger.untrusted import quoted
 
@@ -100,7 +100,7 @@ class Combination(NamedTuple):
     @property
     def name_prefix(self) -> str:
         """The run's name up to the timestamp, not yet cut."""
-        return f"{self.shared.name_start}{slug(self.measured)}-"
+        return f"{self.shared.name_start}{slug_once(self.measured)}-"
 
 
 class Combiner:

@@ -107,25 +107,17 @@ def _fill(text: str) -> pl.Expr:
 
 def constants(combinations: Sequence[Combination]) -> pl.DataFrame:
     """What runs take from their combination: constant texts, those in JSON ready to stand between quotes."""
-
-    def column(value: Callable[[Combination], str]) -> pl.Series:
-        return pl.Series([value(one) for one in combinations], dtype=pl.String)
-
-    def escaped(value: Callable[[Combination], str]) -> pl.Series:
-        return column(lambda one: _escaped(value(one)))
-
-    return pl.DataFrame(
-        {
-            "id_prefix": column(lambda one: one.id_prefix),
-            "name_prefix": column(lambda one: one.name_prefix),
-            "json_title": escaped(lambda one: one.shared.title),
-            "json_benchmark": escaped(lambda one: one.shared.benchmark),
-            "json_workload_digest": column(lambda one: one.workload.digest),
-            "json_implementation_digest": column(lambda one: one.implementation.digest),
-            "json_protocol_digest": column(lambda one: one.protocol.digest),
-            "json_environment_digest": column(lambda one: one.environment.digest),
-        }
-    )
+    columns = {
+        "id_prefix": [one.id_prefix for one in combinations],
+        "name_prefix": [one.name_prefix for one in combinations],
+        "json_title": [_escaped(one.shared.title) for one in combinations],
+        "json_benchmark": [_escaped(one.shared.benchmark) for one in combinations],
+        "json_workload_digest": [one.workload.digest for one in combinations],
+        "json_implementation_digest": [one.shared.implementation.digest for one in combinations],
+        "json_protocol_digest": [one.protocol.digest for one in combinations],
+        "json_environment_digest": [one.environment.digest for one in combinations],
+    }
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
 def identify(rows: pl.DataFrame) -> pl.DataFrame:

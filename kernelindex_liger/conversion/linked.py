@@ -11,7 +11,8 @@ from kernelindex_liger.documents import Document, canonical
 from kernelindex_liger.documents.canonical import digest
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+# not frozen, since frozen ones take three times as long to make and there can be a million; nothing changes them
+@dataclass(eq=False, slots=True)
 class Linked:
     """A document that others name by its digest; `links` are those that it names in turn."""
 
@@ -29,7 +30,7 @@ class Linked:
         return value
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class LinkedImplementation(Linked):
     """An implementation, with the slug of the project that it belongs to."""
 

@@ -10,13 +10,18 @@ SLUG_LENGTH = 100
 _OUTSIDE = re.compile(r"[^a-z0-9]+")
 
 
+def slug_once(text: str) -> str:
+    """`slug` of a text that is not expected to come again."""
+    return _OUTSIDE.sub("-", text.lower()).strip("-")[:SLUG_LENGTH]
+
+
 @functools.lru_cache(maxsize=1 << 14)
 def slug(text: str) -> str:
     """Lower case, runs of anything but `a-z0-9` become one dash, no dash at either end, cut to 100 characters.
 
     The cut comes last, so a slug can end in a dash, as published names do.
     """
-    return _OUTSIDE.sub("-", text.lower()).strip("-")[:SLUG_LENGTH]
+    return slug_once(text)
 
 
 def case_key(axes: Mapping[str, int], dtype: str, switches: Mapping[str, str] | None = None) -> str:
