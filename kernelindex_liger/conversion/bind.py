@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.conversion.combine import FAMILY, Combination, Combiner, Family, X
+from kernelindex_liger.conversion.combine import FAMILY, KEYS, Combination, Combiner, Family, X
 from kernelindex_liger.conversion.index import Index, Key, distinct
 from kernelindex_liger.conversion.link import Linker
 from kernelindex_liger.conversion.match import Labels
@@ -64,9 +64,9 @@ class Binder:
         }
         self._family_keys: list[Key] = []
         self._asked: list[list[Callable[[str], int]]] = []
-        self._families = Index(FAMILY, self._family)
+        self._families: dict[Key, int] = {}
         self._keys: list[tuple[int, str]] = []
-        self._profiles = Index(("family", X), self._profile)
+        self._profiles = Index(KEYS, self._profile)
         self._deciders: dict[tuple[int, str], Family] = {}
         self._decisions = Index(("key", "corrections"), self._decide)
 
@@ -75,7 +75,7 @@ class Binder:
         memory = int(frame.get_column("metric_name").eq(MEMORY).sum())
         if memory and not self._memory:
             frame = frame.filter(pl.col("metric_name") != MEMORY)
-        frame = self._profiles.attach(self._families.attach(_moments(_numbers(frame))))
+        frame = self._profiles.attach(_moments(_numbers(frame)))
         for name, labels in self._labels.items():
             frame = frame.with_columns(labels.texts(frame, f"{name}_profile").alias(name))
         reason = _first_reason(self._excluded) if valued else _first_reason((), valued=False)
@@ -89,22 +89,23 @@ class Binder:
         )
         return Bound(_with_units(frame), skipped, memory)
 
-    def _family(self, keys: Sequence[Key]) -> pl.DataFrame:
-        """Of tuples of `FAMILY`: their number as `family`."""
-        first = len(self._family_keys)
-        self._family_keys += keys
-        for key in keys:
+    def _profile(self, keys: Sequence[Key]) -> pl.DataFrame:
+        """Of tuples of `KEYS`: their number as `key`, and which corrections and caveats may match their rows."""
+        first, place = len(self._keys), KEYS.index(X)
+        self._keys += [(self._family(key[:place] + key[place + 1 :]), key[place]) for key in keys]
+        columns = {"key": list(range(first, len(self._keys)))}
+        for number, name in enumerate(self._labels):
+            columns[f"{name}_profile"] = [self._asked[family][number](x) for family, x in self._keys[first:]]
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt32))
+
+    def _family(self, key: Key) -> int:
+        """The number of a tuple of `FAMILY`."""
+        known = self._families.setdefault(key, len(self._families))
+        if known == len(self._family_keys):
+            self._family_keys.append(key)
             named = dict(zip(FAMILY, key, strict=True))
             self._asked.append([labels.by_x(named) for labels in self._labels.values()])
-        return pl.DataFrame({"family": pl.int_range(first, len(self._family_keys), dtype=pl.UInt32, eager=True)})
-
-    def _profile(self, keys: Sequence[Key]) -> pl.DataFrame:
-        """Of families and x: their number as `key`, and which corrections and caveats may match their rows."""
-        columns = {"key": list(range(len(self._keys), len(self._keys) + len(keys)))}
-        self._keys += keys
-        for place, name in enumerate(self._labels):
-            columns[f"{name}_profile"] = [self._asked[family][place](x) for family, x in keys]
-        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt32))
+        return known
 
     def _shifted(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Moments that a correction knows to be local time, as UTC."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from sys import intern
 from typing import Any
 
 import polars as pl
@@ -57,10 +58,13 @@ class Index:
         keys, places = distinct(frame.select(self._columns))
         fresh: list[Key] = []
         numbers: list[int] = []
-        following = len(self._numbers)
+        known, following = self._numbers, len(self._numbers)
         for key in keys.rows():
-            number = self._numbers.setdefault(key, following)
-            if number == following:
+            number = known.get(key)
+            if number is None:
+                # keys differ in few of their texts, which need not be held again for each
+                key = tuple([intern(one) if isinstance(one, str) else one for one in key])
+                number = known[key] = following
                 fresh.append(key)
                 following += 1
             numbers.append(number)
