@@ -72,14 +72,13 @@ class Shelf(Mapping[str, Kernel]):
 
     Args:
         contents: the files and what stands in them.
-        common: all facts that are of no kernel.
-        digest: the digest of all files.
+        common: all facts that are of no kernel, with the digest of all files.
     """
 
-    def __init__(self, contents: Mapping[Path, bytes], common: Catalog, digest: str) -> None:
+    def __init__(self, contents: Mapping[Path, bytes], common: Catalog) -> None:
         self._contents = {path.stem: (path, content) for path, content in contents.items()}
         self._kernels: dict[str, Kernel] = {}
-        self.catalog = dataclasses.replace(common, kernels=self, digest=digest)
+        self.catalog = dataclasses.replace(common, kernels=self)
 
     def __getitem__(self, name: str) -> Kernel:
         """The kernel of that name.
@@ -136,7 +135,7 @@ def load(extra: Sequence[Path] = ()) -> Catalog:
     of_kernels = {path: content for path, content in contents if path.parent.name == "kernels"}
     common = _merged([(path, content) for path, content in contents if path not in of_kernels], digest)
     _refuse(common_problems(common))
-    return Shelf(of_kernels, common, digest).catalog
+    return Shelf(of_kernels, common).catalog
 
 
 def read(path: Path) -> CatalogFile:

@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 import polars as pl
 
 from kernelindex_liger.catalog import Catalog
-from kernelindex_liger.conversion.combine import FAMILY, KEYS, Combination, Combiner, Family, X
+from kernelindex_liger.conversion.combine import FAMILY, KEYS, Combination, Combiner, Family
 from kernelindex_liger.conversion.index import Index, Key, distinct
 from kernelindex_liger.conversion.link import Linker
 from kernelindex_liger.conversion.match import Labels
 from kernelindex_liger.conversion.reading import Skip
+from kernelindex_liger.conversion.rows import X
 from kernelindex_liger.documents.base import SAFE
 from kernelindex_liger.documents.naming import slug
 

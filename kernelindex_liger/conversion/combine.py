@@ -17,6 +17,7 @@ from kernelindex_liger.conversion.link import AmbiguousNameError, Linker
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.conversion.reading import Reading, Skip
 from kernelindex_liger.conversion.readings import Readings
+from kernelindex_liger.conversion.rows import X
 from kernelindex_liger.documents.naming import slug, slug_once
 from kernelindex_liger.documents.upstream import REHEARSAL
 from kernelindex_liger.untrusted import quoted
@@ -34,7 +35,6 @@ KEYS = (
 )
 """The columns that a combination is made of: all that decides what a row means, but not its numbers and moment."""
 
-X = "x_value"
 FAMILY = tuple(name for name in KEYS if name != X)
 """The columns of a combination but x, in which alone a sweep's rows differ."""
 
@@ -54,17 +54,17 @@ class Shared:
 
     Attributes:
         start: the external id up to what was measured.
+        end: what stands in it between what was measured and the timestamp, after a slash.
         name_start: the run's name up to what was measured.
     """
 
     provider_name: str
-    provider: Provider
     gpu: str
     pass_: str
-    metric: str
     title: str
     benchmark: str
     start: str
+    end: str
     name_start: str
     implementation: LinkedImplementation
     protocol: Linked
@@ -94,8 +94,7 @@ class Combination(NamedTuple):
     @property
     def id_prefix(self) -> str:
         """The external id up to the timestamp."""
-        metric = "" if self.shared.metric == "speed" else f"{self.shared.metric}/"
-        return f"{self.shared.start}{self.measured}/{metric}"
+        return f"{self.shared.start}{self.measured}/{self.shared.end}"
 
     @property
     def name_prefix(self) -> str:
@@ -179,10 +178,8 @@ class Family:
         except (AmbiguousNameError, ExpressionError) as error:
             return Skip("unmet_condition", str(error))
         found = Combination(reading, workload, shared.protocol, shared.environment, shared)
-        measured = len(reading.case_key) if not reading.name else len(found.measured)
-        # most ids are far from the limits, so the whole of one is rarely asked for
-        near = measured + len(shared.start) + len(shared.metric) + 110 > ID_LENGTH
-        if measured > PART_LENGTH or (near and len(found.id_prefix) + 100 > ID_LENGTH):
+        measured = len(found.measured)
+        if measured > PART_LENGTH or len(shared.start) + measured + 1 + len(shared.end) + 100 > ID_LENGTH:
             return Skip("unmet_condition", "the external id would be too long")
         return found
 
@@ -205,14 +202,13 @@ class Family:
         parts = ("liger", kernel, *(() if usual else (metric,)), pass_, provider, gpu)
         return Shared(
             provider_name=provider,
-            provider=resolved,
             gpu=gpu,
             pass_=pass_,
-            metric=metric,
             title=f"{reading.operation.title} · {provider} · {pass_}"
             + ("" if usual else f" · {metric.replace('_', ' ')}"),
             benchmark=f"{kernel}/{pass_}" + ("" if usual else f"/{metric}"),
             start="/".join((kernel, pass_, provider, slug(gpu), "")),
+            end="" if usual else f"{metric}/",
             name_start="-".join((*map(slug, parts), "")),
             implementation=linker.implementation(kernel, main, resolved.name or provider, resolved, operation),
             protocol=linker.protocol(protocol, pass_),

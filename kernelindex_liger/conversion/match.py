@@ -18,8 +18,7 @@ from kernelindex_liger.catalog.facts import allowed
 from kernelindex_liger.catalog.matching import Match
 from kernelindex_liger.conversion.index import distinct
 from kernelindex_liger.conversion.reading import CONFIG_LENGTH
-
-X = "x_value"
+from kernelindex_liger.conversion.rows import X
 
 COMBINATIONS = {
     "kernel": "kernel_name",

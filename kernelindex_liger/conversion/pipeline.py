@@ -17,7 +17,7 @@ from kernelindex_liger.conversion import emit, flat, ledger
 from kernelindex_liger.conversion.atomic import LOCK, Folder, write_file
 from kernelindex_liger.conversion.bind import Binder
 from kernelindex_liger.conversion.constants import Constants
-from kernelindex_liger.conversion.formats import Counts, Writer, closure, writer
+from kernelindex_liger.conversion.formats import Counts, Writer, named, writer
 from kernelindex_liger.conversion.linked import Linked
 from kernelindex_liger.conversion.read import ahead, empty, read
 from kernelindex_liger.conversion.report import Documents, Input, Report, Tally, json_text, parse
@@ -141,7 +141,7 @@ class _Stream:
 
     def linked(self) -> list[Linked]:
         """The documents that the runs name and that are not in their bundles."""
-        return closure([one for each in self.binder.combinations for one in (each.workload, each.implementation)])
+        return named(self.binder.combinations)
 
     def report(self, documents: Documents) -> Report:
         """What was done so far."""

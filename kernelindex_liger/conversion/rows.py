@@ -7,7 +7,10 @@ from typing import Final, Literal
 
 from kernelindex_liger.documents.upstream import COLUMNS
 
-__all__ = ["COLUMNS", "FAULTS", "REASONS", "Blame", "Fault", "InputError", "Reason"]
+__all__ = ["COLUMNS", "FAULTS", "REASONS", "Blame", "Fault", "InputError", "Reason", "X"]
+
+X = "x_value"
+"""The column in which alone the rows of a sweep differ."""
 
 FAULTS = 1000
 """Malformed lines that a report lists one by one; all are counted."""

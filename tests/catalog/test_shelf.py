@@ -21,7 +21,7 @@ SOFTMAX = DATA / "kernels" / "softmax.toml"
 
 
 def shelf(contents: dict[str, bytes]) -> Shelf:
-    return Shelf({Path(name): content for name, content in contents.items()}, load(), "sha256:0")
+    return Shelf({Path(name): content for name, content in contents.items()}, load())
 
 
 def test_the_facts_are_those_of_all_files_taken_up_at_once() -> None:

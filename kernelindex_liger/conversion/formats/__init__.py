@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,10 +64,10 @@ def writer(name: str, folder: Folder, catalog: Catalog, files: Sequence[str]) ->
     raise ValueError(f"no format {name!r}")
 
 
-def closure(roots: Sequence[Linked]) -> list[Linked]:
+def named(combinations: Iterable[Combination]) -> list[Linked]:
     """Documents that runs name and that are not in their bundles, with all that those name; by kind, then name."""
     found: dict[str, dict[str, Linked]] = {}
-    pending = list(roots)
+    pending: list[Linked] = [one for each in combinations for one in (each.workload, each.implementation)]
     while pending:
         one = pending.pop()
         of_kind = found.setdefault(one.kind, {})
@@ -89,4 +89,4 @@ def by_folder(linked: Sequence[Linked]) -> dict[str, list[Linked]]:
     return folders
 
 
-__all__ = ["Counts", "Writer", "by_folder", "closure", "writer"]
+__all__ = ["Counts", "Writer", "by_folder", "named", "writer"]

@@ -15,7 +15,7 @@ import polars as pl
 
 from kernelindex_liger.conversion.atomic import Folder
 from kernelindex_liger.conversion.combine import Combination
-from kernelindex_liger.conversion.formats import Counts, by_folder, closure
+from kernelindex_liger.conversion.formats import Counts, by_folder, named
 from kernelindex_liger.conversion.formats.jsonl import Bundles, kept, write_lines
 from kernelindex_liger.conversion.linked import Linked, LinkedImplementation
 from kernelindex_liger.documents import canonical
@@ -63,17 +63,12 @@ class SubmissionWriter:
             for name, start in zip(names, starts, strict=True):
                 part = used.slice(start, RUNS)
                 runs = [line.rstrip() for line in islice(lines, part.len())]
-                documents = self._named(part)
+                documents = named(self._combinations[index] for index in part.unique().sort().to_list())
                 with self._folder.replacing(name) as (file, replacement):
                     _write(file, by_folder(documents), runs)
                 counts.add(changed=replacement.changed, number=part.len() + len(documents))
         self._remove_stale(set(names))
         return counts
-
-    def _named(self, part: pl.Series) -> list[Linked]:
-        """The documents that the runs of some combinations name."""
-        combinations = [self._combinations[index] for index in part.unique().sort().to_list()]
-        return closure([one for each in combinations for one in (each.workload, each.implementation)])
 
     def _remove_stale(self, current: set[str]) -> None:
         for path in self._folder.root.glob("submission*.yaml"):
